@@ -339,10 +339,10 @@ impl Roster {
     /// Keeps the totals, and marks the workspace when what it shows of its rows has changed.
     fn retally(&mut self, row: &mut Row) {
         let (old, new) = (row.tallied.take(), row.summary());
-        if old.as_ref() != new.as_ref() {
+        if old != new {
             self.dirty.workspaces.insert(row.workspace.clone());
         }
-        for (summary, step) in [(old, -1), (new.clone(), 1)] {
+        for (summary, step) in [(old, -1), (new, 1)] {
             let Some((status, attention, _)) = summary else { continue };
             for (key, counts) in [((false, status.as_str()), true), ((true, ""), attention != Attention::None)] {
                 if counts {

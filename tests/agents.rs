@@ -89,7 +89,9 @@ fn allows(step: &Value, shown: &str) -> bool {
     let parts: Vec<&str> = shown.split(' ').collect();
     let fields = ["status", "attention", "subagents", "background", "questions"];
     fields.iter().zip(parts).all(|(field, part)| {
-        any_of(step, field).iter().any(|value| value.as_str().map_or(value.to_string() == part, |text| text == part))
+        any_of(step, field)
+            .iter()
+            .any(|value| value.as_str().map_or_else(|| value.to_string(), ToString::to_string) == part)
     })
 }
 

@@ -3,7 +3,7 @@
 
 use super::Roster;
 use super::row::Row;
-use super::session::{Moment, Session, Turn};
+use super::session::{Life, Moment, Session, Turn};
 use crate::agent::{self, CATALOGUE};
 use crate::event::{self, Event, Place, Said};
 use crate::protocol::{ErrorName, Refusal};
@@ -55,6 +55,11 @@ impl Roster {
         let id = row.face().id.clone();
         let agent_id = row.agent.clone();
         let Some(session) = row.sessions.iter_mut().find(|session| session.id == id) else { return Ok(()) };
+        // A script that speaks of a dead session speaks of what it knows to be there.
+        if matches!(session.life, Life::Dead(_)) {
+            session.life = Life::Alive;
+            session.process = None;
+        }
         if let Some(status) = Status::from_label(value) {
             let mut event = Event::new(agent_id.clone(), "set-status", event::kind_of_label(status));
             event.message = Said::from(options.message);
@@ -102,7 +107,8 @@ impl Roster {
         let id = row.face().id.clone();
         let agent_id = row.agent.clone();
         let kind = event::Kind::SubagentUpdate { subagents: Some(subagents), background: Some(background) };
-        if let Some(session) = row.sessions.iter_mut().find(|session| session.id == id) {
+        let counted = |session: &&mut Session| session.id == id && !matches!(session.life, Life::Dead(_));
+        if let Some(session) = row.sessions.iter_mut().find(counted) {
             let before = session.subagents.count();
             session.apply(&agent::find(&agent_id), Event::new(agent_id.clone(), "subagent-update", kind), moment);
             row.subagent_steps.push_back((before, subagents));

@@ -350,10 +350,8 @@ impl Session {
             }
             Kind::BackgroundStart(id) => self.background.start(id.as_deref(), moment.at),
             Kind::BackgroundStop(id) => self.background.stop(id.as_deref(), moment.at),
-            Kind::Task { id, done } => {
-                if self.tasks.len() < TASKS || self.tasks.contains_key(id) {
-                    *self.tasks.entry(id.clone()).or_default() |= done;
-                }
+            Kind::Task { id, done } if self.tasks.len() < TASKS || self.tasks.contains_key(id) => {
+                *self.tasks.entry(id.clone()).or_default() |= done;
             }
             Kind::Stop | Kind::Interrupt if event.thread.is_none() => self.count_at_turn_end(agent, event, moment),
             _ => {}
