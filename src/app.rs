@@ -3,6 +3,7 @@
 
 use gtk::glib;
 
+pub mod i18n;
 pub mod model;
 pub mod widget;
 

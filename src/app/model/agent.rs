@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! One agent's row, as an object that a row widget binds to.
+
+use std::cell::{Cell, Ref, RefCell};
+
+use gtk::{glib, prelude::*, subclass::prelude::*};
+
+use super::agent_face::AgentFace;
+use super::elapsed::elapsed;
+use crate::snapshot::RowView;
+use crate::status::{Attention, Status};
+use crate::time::WallTime;
+
+mod imp {
+    use super::*;
+
+    #[derive(Default, glib::Properties)]
+    #[properties(wrapper_type = super::Agent)]
+    pub struct Agent {
+        /// The field of [`AgentFace`](crate::app::model::AgentFace) that has this name.
+        #[property(name = "name", get, type = String, member = name)]
+        #[property(name = "message", get, type = String, member = message)]
+        #[property(name = "message-lines", get, type = i32, member = message_lines)]
+        #[property(name = "status-label", get, type = String, member = status_label)]
+        #[property(name = "status-icon", get, type = String, member = status_icon)]
+        #[property(name = "indicator", get, type = String, member = indicator)]
+        #[property(name = "state-mark-visible", get, type = bool, member = state_mark_visible)]
+        #[property(name = "detail-visible", get, type = bool, member = detail_visible)]
+        #[property(name = "subagents", get, type = i32, member = subagents)]
+        #[property(name = "subagents-label", get, type = String, member = subagents_label)]
+        #[property(name = "subagents-tooltip", get, type = String, member = subagents_tooltip)]
+        #[property(name = "background", get, type = i32, member = background)]
+        #[property(name = "background-label", get, type = String, member = background_label)]
+        #[property(name = "background-tooltip", get, type = String, member = background_tooltip)]
+        #[property(name = "question", get, type = String, member = question)]
+        #[property(name = "question-context", get, type = String, member = question_context)]
+        #[property(name = "question-visible", get, type = bool, member = question_visible)]
+        #[property(name = "row-classes", get, type = Vec<String>, member = row_classes)]
+        #[property(name = "description", get, type = String, member = description)]
+        pub(super) face: RefCell<AgentFace>,
+        /// How long the status has lasted.
+        #[property(get)]
+        pub(super) elapsed: RefCell<String>,
+        /// Whether the question is open.
+        #[property(get, set = Self::set_expanded, explicit_notify)]
+        pub(super) expanded: Cell<bool>,
+        /// Whether the question can be answered from here.
+        #[property(get)]
+        pub(super) answerable: Cell<bool>,
+        pub(super) view: RefCell<Option<RowView>>,
+        pub(super) since: Cell<WallTime>,
+        pub(super) workspace_id: RefCell<String>,
+        pub(super) workspace_name: RefCell<String>,
+    }
+
+    #[glib::object_subclass]
+    impl ObjectSubclass for Agent {
+        const NAME: &'static str = "VigilAgent";
+        type Type = super::Agent;
+    }
+
+    #[glib::derived_properties]
+    impl ObjectImpl for Agent {}
+
+    impl Agent {
+        /// Only a question can be open.
+        fn set_expanded(&self, expanded: bool) {
+            let expanded = expanded && self.face.borrow().question_visible;
+            if self.expanded.replace(expanded) != expanded {
+                self.obj().notify_expanded();
+            }
+        }
+
+        /// Takes the new face and tells of each property that is another one.
+        pub(super) fn set_face(&self, face: AgentFace) {
+            let old = self.face.replace(face.clone());
+            let _queue = self.obj().freeze_notify();
+            let obj = self.obj();
+            let changed = |changed: bool, notify: fn(&super::Agent)| {
+                if changed {
+                    notify(&obj);
+                }
+            };
+            changed(old.name != face.name, super::Agent::notify_name);
+            changed(old.message != face.message, super::Agent::notify_message);
+            changed(old.message_lines != face.message_lines, super::Agent::notify_message_lines);
+            changed(old.status_label != face.status_label, super::Agent::notify_status_label);
+            changed(old.status_icon != face.status_icon, super::Agent::notify_status_icon);
+            changed(old.indicator != face.indicator, super::Agent::notify_indicator);
+            changed(old.state_mark_visible != face.state_mark_visible, super::Agent::notify_state_mark_visible);
+            changed(old.detail_visible != face.detail_visible, super::Agent::notify_detail_visible);
+            changed(old.subagents != face.subagents, super::Agent::notify_subagents);
+            changed(old.subagents_label != face.subagents_label, super::Agent::notify_subagents_label);
+            changed(old.subagents_tooltip != face.subagents_tooltip, super::Agent::notify_subagents_tooltip);
+            changed(old.background != face.background, super::Agent::notify_background);
+            changed(old.background_label != face.background_label, super::Agent::notify_background_label);
+            changed(old.background_tooltip != face.background_tooltip, super::Agent::notify_background_tooltip);
+            changed(old.question != face.question, super::Agent::notify_question);
+            changed(old.question_context != face.question_context, super::Agent::notify_question_context);
+            changed(old.question_visible != face.question_visible, super::Agent::notify_question_visible);
+            changed(old.row_classes != face.row_classes, super::Agent::notify_row_classes);
+            changed(old.description != face.description, super::Agent::notify_description);
+            // Another question starts closed, and so does none.
+            if old.question != face.question {
+                obj.set_expanded(false);
+            }
+        }
+    }
+}
+
+glib::wrapper! {
+    /// One agent's row. Made and changed by the [`Sidebar`](super::Sidebar) alone.
+    pub struct Agent(ObjectSubclass<imp::Agent>);
+}
+
+impl Agent {
+    pub(super) fn new(view: &RowView, workspace: &super::Workspace) -> Self {
+        let agent: Self = glib::Object::new();
+        agent.set_workspace(workspace);
+        agent.set_view(view);
+        agent
+    }
+
+    /// The row's id.
+    pub fn id(&self) -> String {
+        self.view().id.clone()
+    }
+
+    /// The published row.
+    pub fn view(&self) -> Ref<'_, RowView> {
+        Ref::map(self.imp().view.borrow(), |view| view.as_ref().expect("new() has set it"))
+    }
+
+    /// The id of the workspace that it stands in.
+    pub fn workspace_id(&self) -> String {
+        self.imp().workspace_id.borrow().clone()
+    }
+
+    /// When the status last changed.
+    pub fn since(&self) -> WallTime {
+        self.imp().since.get()
+    }
+
+    pub(super) fn set_view(&self, view: &RowView) {
+        let imp = self.imp();
+        if imp.view.borrow().as_ref() == Some(view) {
+            return;
+        }
+        imp.since.set(WallTime::parse_rfc3339(&view.since).unwrap_or_default());
+        imp.view.replace(Some(view.clone()));
+        self.renew();
+    }
+
+    pub(super) fn set_workspace(&self, workspace: &super::Workspace) {
+        let imp = self.imp();
+        imp.workspace_id.replace(workspace.id());
+        let name = workspace.view().name.clone();
+        if imp.workspace_name.replace(name.clone()) != name {
+            self.renew();
+        }
+    }
+
+    /// Sets the time that the row shows.
+    pub(super) fn set_now(&self, now: WallTime) {
+        let text = elapsed(self.since(), now);
+        if *self.imp().elapsed.borrow() != text {
+            self.imp().elapsed.replace(text);
+            self.notify_elapsed();
+        }
+    }
+
+    /// Whether it may be folded away with others: idle, seen, and nothing of it still at work.
+    pub(super) fn is_quiet(&self) -> bool {
+        let view = self.view();
+        view.status == Status::Idle && view.attention == Attention::None && view.subagents == 0 && view.background == 0
+    }
+
+    /// Whether each of the words (in lower case) stands somewhere in what the user knows it by.
+    pub(super) fn matches(&self, words: &[String], branch: &str) -> bool {
+        let face = self.imp().face.borrow();
+        let workspace = self.imp().workspace_name.borrow();
+        let texts = [&face.name, &*workspace, branch, &face.message, &face.status_label].map(str::to_lowercase);
+        words.iter().all(|word| texts.iter().any(|text| text.contains(word.as_str())))
+    }
+
+    fn renew(&self) {
+        let imp = self.imp();
+        let face = imp.view.borrow().as_ref().map(|view| AgentFace::of(view, &imp.workspace_name.borrow()));
+        if let Some(face) = face {
+            imp.set_face(face);
+        }
+    }
+}
