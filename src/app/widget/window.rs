@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The window. It may be closed and made anew at any time: all that lasts is in the model.
 
-use std::cell::OnceCell;
+use std::cell::RefCell;
 
 use adw::subclass::prelude::*;
 use gtk::{gdk, gio, glib, prelude::*};
@@ -27,9 +27,9 @@ mod imp {
     #[template(file = "window.ui")]
     #[properties(wrapper_type = super::Window)]
     pub struct Window {
-        /// What is shown.
-        #[property(get, construct_only)]
-        sidebar: OnceCell<Sidebar>,
+        /// What is shown. None only while the template is being made, which already looks.
+        #[property(get, set, construct_only, nullable)]
+        sidebar: RefCell<Option<Sidebar>>,
         #[template_child]
         pub(super) view: TemplateChild<SidebarView>,
         #[template_child]
@@ -74,7 +74,7 @@ mod imp {
             let search = gio::PropertyAction::new("search", &*self.search_bar, "search-mode-enabled");
             self.obj().add_action(&search);
             // A window that was closed in the middle of a search leaves it behind.
-            self.obj().sidebar().set_search("");
+            self.sidebar().set_search("");
         }
 
         fn dispose(&self) {
@@ -85,7 +85,7 @@ mod imp {
     impl WidgetImpl for Window {
         fn map(&self) {
             let obj = self.obj();
-            obj.sidebar().set_mapped(true);
+            self.sidebar().set_mapped(true);
             // Where there are no preferences, a button to them would be a lie.
             let application = obj.application();
             self.integrations.set_visible(application.is_some_and(|app| app.has_action("preferences")));
@@ -94,7 +94,7 @@ mod imp {
 
         fn unmap(&self) {
             self.parent_unmap();
-            self.obj().sidebar().set_mapped(false);
+            self.sidebar().set_mapped(false);
         }
     }
 
@@ -106,7 +106,7 @@ mod imp {
     impl Window {
         #[template_callback]
         fn on_search_changed(&self, entry: &gtk::SearchEntry) {
-            self.obj().sidebar().set_search(entry.text());
+            self.sidebar().set_search(entry.text());
         }
 
         #[template_callback]
@@ -118,13 +118,17 @@ mod imp {
     }
 
     impl Window {
+        fn sidebar(&self) -> Sidebar {
+            self.sidebar.borrow().clone().expect("new() has set it")
+        }
+
         fn agent(&self, id: Option<&glib::Variant>) -> Option<Agent> {
-            self.obj().sidebar().agent(id?.str()?)
+            self.sidebar().agent(id?.str()?)
         }
 
         fn open_folder(&self, id: Option<&glib::Variant>) {
             let Some(agent) = self.agent(id) else { return };
-            let workspace = self.obj().sidebar().workspace(&agent.workspace_id());
+            let workspace = self.sidebar().workspace(&agent.workspace_id());
             let path = workspace.and_then(|workspace| workspace.view().path.clone());
             let Some(folder) = row_menu::folder(&agent.view(), path.as_deref()) else { return };
             let window = self.obj().clone();
