@@ -23,12 +23,14 @@ fn main() -> glib::ExitCode {
         adw::Application::builder().application_id("dev.vigil.Vigil").flags(gio::ApplicationFlags::NON_UNIQUE).build();
     app.connect_startup(move |app| {
         app.style_manager().set_color_scheme(scheme);
-        for name in ["about", "quit", "next-attention"] {
+        for name in ["about", "preferences", "quit", "next-attention"] {
             app.add_action(&gio::SimpleAction::new(name, None));
         }
         for name in ["acknowledge", "dismiss"] {
             let action = gio::SimpleAction::new(name, Some(glib::VariantTy::STRING));
-            action.connect_activate(|action, id| println!("{} {}", action.name(), id.and_then(|id| id.str()).unwrap_or("")));
+            action.connect_activate(|action, id| {
+                println!("{} {}", action.name(), id.and_then(|id| id.str()).unwrap_or(""))
+            });
             app.add_action(&action);
         }
     });
@@ -44,7 +46,8 @@ fn main() -> glib::ExitCode {
             window.set_default_width(width);
         }
         if let Some(settings) = gtk::Settings::default() {
-            settings.set_gtk_font_name(Some(&std::env::var("GALLERY_FONT").unwrap_or_else(|_| "Cantarell 11".to_owned())));
+            settings
+                .set_gtk_font_name(Some(&std::env::var("GALLERY_FONT").unwrap_or_else(|_| "Cantarell 11".to_owned())));
             settings.set_gtk_decoration_layout(Some(":close"));
         }
         window.present();
@@ -55,8 +58,7 @@ fn main() -> glib::ExitCode {
             window.select_row(&id);
         }
         if let Ok(text) = std::env::var("GALLERY_SEARCH") {
-            gtk::prelude::WidgetExt::activate_action(&window, "win.search", None).expect("the window has it");
-            sidebar.set_search(text);
+            window.search(&text);
         }
         if let Ok(text) = std::env::var("GALLERY_TOAST") {
             window.toast(&text);

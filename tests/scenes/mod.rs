@@ -162,10 +162,7 @@ fn busy() -> Vec<WorkspaceView> {
             log: Some(LogView { level: LogLevel::Info, message: "build: compiled in 2.3 s".to_owned() }),
             ..workspace("shop", "main", shop)
         },
-        WorkspaceView {
-            ports: vec![8080, 5432],
-            ..workspace("payments-api", "feature/refund-webhooks", payments)
-        },
+        WorkspaceView { ports: vec![8080, 5432], ..workspace("payments-api", "feature/refund-webhooks", payments) },
         workspace("docs", "draft", vec![idle("docs", "Hermes Agent", 11_000)]),
     ]
 }

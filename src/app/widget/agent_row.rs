@@ -15,8 +15,9 @@ mod imp {
     #[properties(wrapper_type = super::AgentRow)]
     pub struct AgentRow {
         /// The agent that is shown; none while the row waits to be used again.
-        #[property(get, set, nullable)]
+        #[property(get, set = Self::set_agent, nullable)]
         agent: RefCell<Option<Agent>>,
+        classes: RefCell<Option<glib::Binding>>,
     }
 
     #[glib::object_subclass]
@@ -69,9 +70,27 @@ mod imp {
                 agent.set_expanded(expander.is_active());
             }
         }
+
+        /// A text that is cut can be read whole; one that is not need not be said twice.
+        #[template_callback]
+        fn on_query_tooltip(&self, _x: i32, _y: i32, _keys: bool, tooltip: &gtk::Tooltip, label: &gtk::Label) -> bool {
+            tooltip.set_text(Some(&label.label()));
+            label.layout().is_ellipsized()
+        }
     }
 
     impl AgentRow {
+        fn set_agent(&self, agent: Option<Agent>) {
+            if let Some(classes) = self.classes.take() {
+                classes.unbind();
+            }
+            if let Some(agent) = &agent {
+                let classes = agent.bind_property("row-classes", &*self.obj(), "css-classes").sync_create().build();
+                self.classes.replace(Some(classes));
+            }
+            self.agent.replace(agent);
+        }
+
         /// Opens or closes the question; the key goes on to others if that changes nothing.
         fn expand(&self, wanted: impl Fn(bool) -> bool) -> glib::Propagation {
             let Some(agent) = self.agent.borrow().clone() else { return glib::Propagation::Proceed };

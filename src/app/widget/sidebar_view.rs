@@ -282,7 +282,8 @@ mod imp {
             let path = workspace.and_then(|workspace| workspace.view().path.clone());
             row.grab_focus();
             let model = row_menu::menu(&agent.view(), path.as_deref());
-            let menu = self.menu.borrow().clone().unwrap_or_else(|| self.new_menu());
+            let menu = self.menu.borrow().clone();
+            let menu = menu.unwrap_or_else(|| self.new_menu());
             menu.set_menu_model(Some(&model));
             menu.set_pointing_to(Some(at));
             menu.popup();

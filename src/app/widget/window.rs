@@ -35,9 +35,9 @@ mod imp {
         #[template_child]
         pub(super) toasts: TemplateChild<adw::ToastOverlay>,
         #[template_child]
-        search_bar: TemplateChild<gtk::SearchBar>,
+        pub(super) search_bar: TemplateChild<gtk::SearchBar>,
         #[template_child]
-        search_entry: TemplateChild<gtk::SearchEntry>,
+        pub(super) search_entry: TemplateChild<gtk::SearchEntry>,
         #[template_child]
         integrations: TemplateChild<gtk::Button>,
     }
@@ -193,6 +193,13 @@ impl Window {
     /// The id of the row that is selected, if it is an agent's.
     pub fn selected_row(&self) -> Option<String> {
         self.imp().view.selected_row()
+    }
+
+    /// Opens the search with that text.
+    pub fn search(&self, text: &str) {
+        let imp = self.imp();
+        imp.search_bar.set_search_mode(true);
+        imp.search_entry.set_text(text);
     }
 
     /// Says something in passing.

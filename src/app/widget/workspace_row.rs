@@ -15,8 +15,9 @@ mod imp {
     #[properties(wrapper_type = super::WorkspaceRow)]
     pub struct WorkspaceRow {
         /// The workspace that is shown; none while the row waits to be used again.
-        #[property(get, set, nullable)]
+        #[property(get, set = Self::set_workspace, nullable)]
         workspace: RefCell<Option<Workspace>>,
+        classes: RefCell<Option<glib::Binding>>,
     }
 
     #[glib::object_subclass]
@@ -44,6 +45,19 @@ mod imp {
 
     impl WidgetImpl for WorkspaceRow {}
     impl BoxImpl for WorkspaceRow {}
+
+    impl WorkspaceRow {
+        fn set_workspace(&self, workspace: Option<Workspace>) {
+            if let Some(classes) = self.classes.take() {
+                classes.unbind();
+            }
+            if let Some(workspace) = &workspace {
+                let classes = workspace.bind_property("row-classes", &*self.obj(), "css-classes").sync_create().build();
+                self.classes.replace(Some(classes));
+            }
+            self.workspace.replace(workspace);
+        }
+    }
 }
 
 glib::wrapper! {
