@@ -17,25 +17,43 @@ mod imp {
     #[derive(Default, glib::Properties)]
     #[properties(wrapper_type = super::Agent)]
     pub struct Agent {
-        /// The field of [`AgentFace`](crate::app::model::AgentFace) that has this name.
+        /// What to call it.
         #[property(name = "name", get, type = String, member = name)]
+        /// What it does, did or asks.
         #[property(name = "message", get, type = String, member = message)]
+        /// How many lines the message may take.
         #[property(name = "message-lines", get, type = i32, member = message_lines)]
+        /// The status as a word.
         #[property(name = "status-label", get, type = String, member = status_label)]
+        /// The icon of the status itself.
         #[property(name = "status-icon", get, type = String, member = status_icon)]
+        /// The icon that leads the row.
         #[property(name = "indicator", get, type = String, member = indicator)]
+        /// Whether the status icon is shown beside the word because the indicator shows activity.
         #[property(name = "state-mark-visible", get, type = bool, member = state_mark_visible)]
+        /// Whether there is a second line.
         #[property(name = "detail-visible", get, type = bool, member = detail_visible)]
+        /// Subagents at work.
         #[property(name = "subagents", get, type = i32, member = subagents)]
+        /// The same, as the counter shows it.
         #[property(name = "subagents-label", get, type = String, member = subagents_label)]
+        /// The same, as a sentence.
         #[property(name = "subagents-tooltip", get, type = String, member = subagents_tooltip)]
+        /// Background tasks that run.
         #[property(name = "background", get, type = i32, member = background)]
+        /// The same, as the counter shows it.
         #[property(name = "background-label", get, type = String, member = background_label)]
+        /// The same, as a sentence.
         #[property(name = "background-tooltip", get, type = String, member = background_tooltip)]
+        /// The open question, whole.
         #[property(name = "question", get, type = String, member = question)]
+        /// Who asks, and where.
         #[property(name = "question-context", get, type = String, member = question_context)]
+        /// Whether there is a question to open.
         #[property(name = "question-visible", get, type = bool, member = question_visible)]
+        /// The row's style classes.
         #[property(name = "row-classes", get, type = Vec<String>, member = row_classes)]
+        /// All of it in one sentence.
         #[property(name = "description", get, type = String, member = description)]
         pub(super) face: RefCell<AgentFace>,
         /// How long the status has lasted.

@@ -28,18 +28,24 @@ mod imp {
     #[derive(glib::Properties)]
     #[properties(wrapper_type = super::Sidebar)]
     pub struct Sidebar {
-        /// The field of [`SidebarFace`](crate::app::model::SidebarFace) that has this name.
+        /// How many agents are shown.
         #[property(name = "agents", get, type = u32, member = agents)]
+        /// How many of them work.
         #[property(name = "running", get, type = u32, member = running)]
+        /// How many want the user.
         #[property(name = "wanted", get, type = u32, member = wanted)]
+        /// The same, on the pill.
         #[property(name = "wanted-label", get, type = String, member = wanted_label)]
+        /// Whether the pill stands in the title's place.
         #[property(name = "wanted-visible", get, type = bool, member = wanted_visible)]
+        /// The pill's style classes.
         #[property(name = "wanted-classes", get, type = Vec<String>, member = wanted_classes)]
+        /// The line below the title.
         #[property(name = "summary", get, type = String, member = summary)]
         pub(super) face: RefCell<SidebarFace>,
-        /// Whether there is no workspace to show.
+        /// Which page the window shows: `list`, `empty` or `nothing-found`.
         #[property(get)]
-        pub(super) empty: Cell<bool>,
+        pub(super) page: RefCell<String>,
         /// What is searched for.
         #[property(get, set = Self::set_search, explicit_notify)]
         pub(super) search: RefCell<String>,
@@ -68,7 +74,7 @@ mod imp {
         fn default() -> Self {
             Self {
                 face: RefCell::new(SidebarFace::of(Totals::default())),
-                empty: Cell::new(true),
+                page: RefCell::new("empty".to_owned()),
                 search: RefCell::default(),
                 show_hidden: Cell::default(),
                 mapped: Cell::default(),
@@ -363,8 +369,23 @@ impl Sidebar {
         depth.set(depth.get() - 1);
         if depth.get() == 0 {
             self.emit_by_name::<()>("found", &[]);
+            self.turn_page();
             self.wind();
             self.emit_by_name::<()>("changed", &[]);
+        }
+    }
+
+    fn turn_page(&self) {
+        let page = if self.imp().shown.n_items() == 0 {
+            "empty"
+        } else if self.is_searching() && !self.listed().iter().any(|agent| self.finds(agent)) {
+            "nothing-found"
+        } else {
+            "list"
+        };
+        if *self.imp().page.borrow() != page {
+            self.imp().page.replace(page.to_owned());
+            self.notify_page();
         }
     }
 
@@ -449,9 +470,6 @@ impl Sidebar {
             .collect();
         splice(&imp.shown, &shown);
         self.count(&all);
-        if imp.empty.replace(shown.is_empty()) != shown.is_empty() {
-            self.notify_empty();
-        }
     }
 
     fn count(&self, workspaces: &[Workspace]) {

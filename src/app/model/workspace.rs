@@ -32,26 +32,45 @@ mod imp {
     #[derive(glib::Properties)]
     #[properties(wrapper_type = super::Workspace)]
     pub struct Workspace {
-        /// The field of [`WorkspaceFace`](crate::app::model::WorkspaceFace) that has this name.
+        /// The title.
         #[property(name = "name", get, type = String, member = name)]
+        /// Where it is.
         #[property(name = "path", get, type = String, member = path)]
+        /// The branch.
         #[property(name = "branch", get, type = String, member = branch)]
+        /// The branch, and whether there are changes.
         #[property(name = "branch-tooltip", get, type = String, member = branch_tooltip)]
+        /// Whether the work tree differs from HEAD.
         #[property(name = "dirty", get, type = bool, member = dirty)]
+        /// Ports that its processes listen on.
         #[property(name = "ports-label", get, type = String, member = ports_label)]
+        /// Whether there are any.
         #[property(name = "ports-visible", get, type = bool, member = ports_visible)]
+        /// The icon of the strongest attention inside.
         #[property(name = "summary-icon", get, type = String, member = summary_icon)]
+        /// How many rows have it.
         #[property(name = "summary-label", get, type = String, member = summary_label)]
+        /// Whether the row is folded and something inside wants to be seen.
         #[property(name = "summary-visible", get, type = bool, member = summary_visible)]
+        /// From 0 to 1.
         #[property(name = "progress", get, type = f64, member = progress)]
+        /// What is being done, or how much of it.
         #[property(name = "progress-label", get, type = String, member = progress_label)]
+        /// Whether there is progress.
         #[property(name = "progress-visible", get, type = bool, member = progress_visible)]
+        /// The latest log line.
         #[property(name = "log", get, type = String, member = log)]
+        /// The icon of its level.
         #[property(name = "log-icon", get, type = String, member = log_icon)]
+        /// Whether the level has one.
         #[property(name = "log-icon-visible", get, type = bool, member = log_icon_visible)]
+        /// The style classes of the line.
         #[property(name = "log-classes", get, type = Vec<String>, member = log_classes)]
+        /// Whether there is a log line.
         #[property(name = "log-visible", get, type = bool, member = log_visible)]
+        /// The row's style classes.
         #[property(name = "row-classes", get, type = Vec<String>, member = row_classes)]
+        /// All of it in one sentence.
         #[property(name = "description", get, type = String, member = description)]
         pub(super) face: RefCell<WorkspaceFace>,
         /// Whether its rows are out of sight.
