@@ -111,11 +111,11 @@ impl Kind {
             | Self::Stop
             | Self::Interrupt
             | Self::Question(_)
-            | Self::Answer
             | Self::Reminder
             | Self::Error { .. }
             | Self::SessionEnd { .. } => true,
             Self::SessionRenamed
+            | Self::Answer
             | Self::SubagentUpdate { .. }
             | Self::SubagentStart
             | Self::SubagentStop
@@ -137,6 +137,7 @@ impl Kind {
                 | Self::PreToolUse
                 | Self::PostToolUse
                 | Self::BatchEnd
+                | Self::Question(Question::Tool)
         )
     }
 }

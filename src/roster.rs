@@ -1,24 +1,79 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The state machine: events in, rows out.
+//!
+//! The roster reads no clock and does no I/O: the time comes in with each step, what it waits for comes out as
+//! [`Roster::next_deadline`], and [`Roster::tick`] lets it act. Rule numbers are those of the status model (`docs/`),
+//! each in one function:
+//!
+//! 1. attention and open turns: `turn.rs`
+//! 2. finished is sticky: `turn.rs`
+//! 3. the interrupt guard: `turn.rs`
+//! 4. order: `order.rs`
+//! 5. errors and their grace: `turn.rs`
+//! 6. subagents never speak for the main agent: `session.rs`, where only the main thread moves the turn
+//! 7. counters: `counters.rs`, `session.rs`
+//! 8. open questions: `questions.rs`
+//! 9. ends, successors, returns: `ending.rs`, `lookup.rs`
+//! 10. dead processes, lost terminals, unwatched rows: `ending.rs`
+//! 11. reminders: `turn.rs`
+//! 12. hidden and nested: `lookup.rs`, `row.rs`
+//! 13. restart: `restore.rs`
+//! 14. alerts and state events: `announce.rs`, decided by [`crate::policy`]
 
-use std::collections::BTreeSet;
+mod announce;
+mod counters;
+mod ending;
+mod invariants;
+mod lookup;
+mod order;
+mod publish;
+mod questions;
+mod restore;
+mod row;
+mod script;
+mod session;
+mod turn;
+mod view;
+mod workspace;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Event, Process};
+pub use publish::{Publisher, changes};
+pub use restore::State;
+pub use script::StatusOptions;
+
+use crate::agent::{self, Agent};
+use crate::event::{Event, Kind, Process};
 use crate::policy::{Alert, StateEvent};
-use crate::protocol::Refusal;
-use crate::snapshot::{LogLevel, RowView, Snapshot, WorkspaceView};
-use crate::status::{Attention, Counts, Status};
+use crate::status::{Attention, Status};
 use crate::time::{BootTime, Now};
+use lookup::Ended;
+use row::Row;
+use session::Moment;
+use workspace::Workspace;
+
+/// An event older than this when it is applied raises attention, not an alert (rule 13).
+const STALE: Duration = Duration::from_secs(60);
+
+/// How many ids of applied events are remembered (rule 13).
+const SEEN_IDS: usize = 16_384;
 
 /// What the user may set, in the roster's terms.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// How long an error that may pass has to pass (rule 5).
-    pub error_grace: std::time::Duration,
+    pub error_grace: Duration,
     /// How long an unwatched row lives without an event (rule 10).
-    pub unwatched: std::time::Duration,
+    pub unwatched: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { error_grace: Duration::from_secs(6), unwatched: Duration::from_secs(12 * 60 * 60) }
+    }
 }
 
 /// What became of an event: for tests and for the inspector.
@@ -36,17 +91,6 @@ pub enum Outcome {
     Recorded,
     /// It names no session, workspace or surface, or one that has ended (rule 9).
     Homeless,
-}
-
-/// Options of `SetStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct StatusOptions {
-    /// Order among the neighbours, instead of the status's own.
-    pub priority: Option<i32>,
-    /// What to call the row.
-    pub display_name: Option<String>,
-    /// What the row says.
-    pub message: Option<String>,
 }
 
 /// Ids of what changed since the last time it was asked.
@@ -78,110 +122,255 @@ pub struct Watched {
 
 /// The state machine.
 #[derive(Debug)]
-pub struct Roster {}
+pub struct Roster {
+    settings: Settings,
+    rows: BTreeMap<u64, Row>,
+    workspaces: BTreeMap<u64, Workspace>,
+    /// Ids of events that were applied (rule 13), oldest first.
+    seen: VecDeque<String>,
+    ended: Ended,
+    /// Counts rows and workspaces ever made: their ids.
+    made: u64,
+    /// Counts status events: which session updated last.
+    updates: u64,
+    asleep: Duration,
+    focus: Option<String>,
 
-#[allow(unused_variables, clippy::unused_self)]
+    // Derived from the above, and made anew when the state is restored.
+    seen_index: std::collections::HashSet<String>,
+    sessions: HashMap<(String, String), u64>,
+    keys: HashMap<(String, String), u64>,
+    workspace_ids: HashMap<String, u64>,
+    deadlines: BTreeSet<(BootTime, u64)>,
+    rowless_deadline: Option<BootTime>,
+    tally: BTreeMap<(bool, &'static str), u32>,
+
+    // What has not been asked for yet.
+    dirty: Dirty,
+    due: Due,
+}
+
 impl Roster {
     /// An empty roster.
     pub fn new(settings: Settings) -> Self {
-        Self {}
+        Self {
+            settings,
+            rows: BTreeMap::new(),
+            workspaces: BTreeMap::new(),
+            seen: VecDeque::new(),
+            ended: Ended::default(),
+            made: 0,
+            updates: 0,
+            asleep: Duration::ZERO,
+            focus: None,
+            seen_index: std::collections::HashSet::new(),
+            sessions: HashMap::new(),
+            keys: HashMap::new(),
+            workspace_ids: HashMap::new(),
+            deadlines: BTreeSet::new(),
+            rowless_deadline: None,
+            tally: BTreeMap::new(),
+            dirty: Dirty::default(),
+            due: Due::default(),
+        }
     }
+
+    /// Changes what the user may set. What already waits keeps the time that it was given.
+    pub fn set_settings(&mut self, settings: Settings) {
+        self.settings = settings;
+    }
+
+    /// Which surface the user is looking at, where that is known (rule 14).
+    pub fn set_focus(&mut self, surface: Option<String>) {
+        self.focus = surface;
+    }
+
     /// Applies one event.
     pub fn apply(&mut self, event: Event, now: Now) -> Outcome {
-        Outcome::Recorded
+        self.wake(now);
+        if !self.is_new(&event) {
+            return Outcome::Duplicate;
+        }
+        // A clock ahead of ours would make everything behind it late.
+        let at = event.at.unwrap_or(now.boot).min(now.boot);
+        let moment = Moment { at, now, stale: now.boot.since(at) > STALE, grace: self.settings.error_grace };
+        let agent_id = event.agent.clone();
+        let agent = agent::find(&agent_id);
+        if let Some(outcome) = self.apply_to_workspace(&agent, &event, now) {
+            return outcome;
+        }
+        let Some((number, index)) = self.find_or_make(&agent, &event, moment) else {
+            return Outcome::Homeless;
+        };
+        self.apply_to_session(&agent, number, index, event, moment)
     }
+
+    fn apply_to_session(
+        &mut self,
+        agent: &Agent<'_>,
+        number: u64,
+        index: usize,
+        event: Event,
+        moment: Moment,
+    ) -> Outcome {
+        let Some(row) = self.rows.get_mut(&number) else { return Outcome::Homeless };
+        if let Some(name) = &event.display_name {
+            row.display_name = Some(crate::text::one_line(name));
+        }
+        let session = &mut row.sessions[index];
+        let speaks = event.thread.is_none() && event.kind.is_status();
+        let before = session.subagents.count();
+        let outcome = match session.outlived(&event) {
+            Some(outcome) => outcome,
+            None if matches!(event.kind, Kind::SessionEnd { .. }) => {
+                self.end(agent, number, index, &event, moment);
+                Outcome::Applied
+            }
+            None => session.apply(agent, event, moment),
+        };
+        if let Some(row) = self.rows.get_mut(&number)
+            && let Some(session) = row.sessions.get_mut(index)
+        {
+            if outcome == Outcome::Applied && speaks {
+                self.updates += 1;
+                session.updated = self.updates;
+            }
+            row.subagent_steps.push_back((before, session.subagents.count()));
+        }
+        self.settle(number, moment.now);
+        outcome
+    }
+
+    /// Rule 13: each event once, by its id.
+    fn is_new(&mut self, event: &Event) -> bool {
+        let Some(id) = &event.id else { return true };
+        if !self.seen_index.insert(id.clone()) {
+            return false;
+        }
+        if self.seen.len() == SEEN_IDS
+            && let Some(oldest) = self.seen.pop_front()
+        {
+            self.seen_index.remove(&oldest);
+        }
+        self.seen.push_back(id.clone());
+        true
+    }
+
+    /// Rule 5: a grace never expires in the first moments after a resume from suspend: it starts again.
+    fn wake(&mut self, now: Now) {
+        // The two clocks are not read at the same instant; a suspend is never this short.
+        const JITTER: Duration = Duration::from_millis(500);
+        if now.asleep > self.asleep + JITTER {
+            let length = self.settings.error_grace;
+            let graced: Vec<u64> = self
+                .rows
+                .iter_mut()
+                .filter_map(|(number, row)| {
+                    let graced = row.sessions.iter().any(|session| session.grace.is_some());
+                    row.sessions.iter_mut().for_each(|session| session.restart_grace(now, length));
+                    graced.then_some(*number)
+                })
+                .collect();
+            self.asleep = now.asleep;
+            for number in graced {
+                self.settle(number, now);
+            }
+        }
+    }
+
     /// Lets it act on what has become due.
-    pub fn tick(&mut self, now: Now) {}
+    pub fn tick(&mut self, now: Now) {
+        self.wake(now);
+        while let Some((deadline, number)) = self.deadlines.first().copied() {
+            if deadline > now.boot {
+                break;
+            }
+            self.deadlines.pop_first();
+            if number == 0 {
+                self.drop_stale_workspaces(now);
+            } else {
+                self.expire(number, now);
+                self.settle(number, now);
+            }
+        }
+    }
+
     /// When [`Self::tick`] has something to do next.
     pub fn next_deadline(&self) -> Option<BootTime> {
-        None
+        self.deadlines.first().map(|(deadline, _)| *deadline)
     }
-    /// A process has ended (rule 10).
-    pub fn process_gone(&mut self, process: &Process, now: Now) {}
-    /// A terminal has gone (rule 10).
-    pub fn tty_gone(&mut self, tty: &str, now: Now) {}
-    /// Everything to be watched. Changes only when [`Self::apply`] and its like are called.
+
+    /// Everything to be watched (rule 10).
     pub fn watched(&self) -> BTreeSet<Watched> {
-        BTreeSet::new()
+        let sessions = self.rows.values().flat_map(|row| &row.sessions).filter(|session| session.is_watched());
+        sessions
+            .filter_map(|session| Some(Watched { process: session.process.clone()?, tty: session.tty.clone() }))
+            .collect()
     }
-    /// `SetStatus`.
-    pub fn set_status(
-        &mut self,
-        workspace: &str,
-        key: &str,
-        value: &str,
-        options: StatusOptions,
-        now: Now,
-    ) -> Result<(), Refusal> {
-        Ok(())
+
+    /// After any change to a row: what it shows, what is due, when it has to be looked at again. One function, so that
+    /// nothing can change a row and forget the rest.
+    fn settle(&mut self, number: u64, now: Now) {
+        let Some(mut row) = self.rows.remove(&number) else { return };
+        self.dirty.rows.insert(row.id());
+        for session in &mut row.sessions {
+            let status = session.status();
+            if session.shown != status {
+                session.shown = status;
+                session.since = now;
+            }
+        }
+        self.announce(&mut row, now);
+        self.retally(&mut row);
+        if let Some(deadline) = row.deadline.take() {
+            self.deadlines.remove(&(deadline, number));
+        }
+        if row.sessions.is_empty() {
+            self.forget_row(&row, now);
+            return;
+        }
+        row.deadline = row.next_deadline(&self.settings).map(|deadline| deadline.max(BootTime(now.boot.0 + 1)));
+        if let Some(deadline) = row.deadline {
+            self.deadlines.insert((deadline, number));
+        }
+        self.rows.insert(number, row);
     }
-    /// `ClearStatus`.
-    pub fn clear_status(&mut self, workspace: &str, key: &str, now: Now) -> Result<(), Refusal> {
-        Ok(())
+
+    /// Keeps the totals, and marks the workspace when what it shows of its rows has changed.
+    fn retally(&mut self, row: &mut Row) {
+        let (old, new) = (row.tallied.take(), row.summary());
+        if old.as_ref() != new.as_ref() {
+            self.dirty.workspaces.insert(row.workspace.clone());
+        }
+        for (summary, step) in [(old, -1), (new.clone(), 1)] {
+            let Some((status, attention, _)) = summary else { continue };
+            for (key, counts) in [((false, status.as_str()), true), ((true, ""), attention != Attention::None)] {
+                if counts {
+                    let tally = self.tally.entry(key).or_default();
+                    *tally = tally.saturating_add_signed(step);
+                }
+            }
+        }
+        row.tallied = new;
     }
-    /// `SetSubagentCounts`.
-    pub fn set_counts(
-        &mut self,
-        workspace: &str,
-        key: &str,
-        subagents: i32,
-        background: i32,
-        now: Now,
-    ) -> Result<(), Refusal> {
-        Ok(())
-    }
-    /// `SetProgress`.
-    pub fn set_progress(&mut self, workspace: &str, value: f64, label: &str, now: Now) -> Result<(), Refusal> {
-        Ok(())
-    }
-    /// `AppendLog`.
-    pub fn append_log(&mut self, workspace: &str, level: &str, message: &str, now: Now) -> Result<(), Refusal> {
-        Ok(())
-    }
-    /// The user has seen a row, or one of its sessions (`ROW#SESSION`).
-    pub fn acknowledge(&mut self, row: &str, now: Now) -> Result<(), Refusal> {
-        Ok(())
-    }
-    /// The user removes a row, or one of its sessions.
-    pub fn dismiss(&mut self, row: &str, now: Now) -> Result<(), Refusal> {
-        Ok(())
-    }
-    /// The row that wants the user most: strongest attention, the oldest first.
-    pub fn next_attention(&self) -> Option<String> {
-        None
-    }
-    /// What a workspace's work tree looks like.
-    pub fn set_git(&mut self, workspace: &str, branch: Option<String>, dirty: Option<bool>) {}
-    /// Ids of workspaces and the folder each works in.
-    pub fn folders(&self) -> Vec<(String, String)> {
-        Vec::new()
-    }
-    /// Ids of what changed since the last call.
-    pub fn take_dirty(&mut self) -> Dirty {
-        Dirty::default()
-    }
-    /// What became due since the last call.
-    pub fn take_due(&mut self) -> Due {
-        Due::default()
-    }
-    /// A row and the id of its workspace.
-    pub fn row_view(&self, id: &str, details: bool) -> Option<(String, RowView)> {
-        None
-    }
-    /// A workspace without its rows.
-    pub fn workspace_view(&self, id: &str) -> Option<WorkspaceView> {
-        None
-    }
-    /// Everything, at that serial.
-    pub fn snapshot(&self, serial: u64, details: bool) -> Snapshot {
-        Snapshot::empty()
-    }
-    /// How many rows want the user (rows that are shown).
+
+    /// How many rows want the user, of those that are shown.
     pub fn attention_count(&self) -> u32 {
-        0
+        self.tally.get(&(true, "")).copied().unwrap_or_default()
     }
+
     /// Rows that are shown, by status.
     pub fn status_counts(&self) -> [(Status, u32); 4] {
-        Status::ALL.map(|status| (status, 0))
+        Status::ALL.map(|status| (status, self.tally.get(&(false, status.as_str())).copied().unwrap_or_default()))
+    }
+
+    /// Ids of what changed since the last call.
+    pub fn take_dirty(&mut self) -> Dirty {
+        std::mem::take(&mut self.dirty)
+    }
+
+    /// What became due since the last call.
+    pub fn take_due(&mut self) -> Due {
+        std::mem::take(&mut self.due)
     }
 }

@@ -213,7 +213,7 @@ pub struct Removed {
 }
 
 /// What a removed id was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThingKind {
     /// A row.

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Which session an event speaks for, and which event makes a row (sections 3 and 4).
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use super::Roster;
+use super::row::Row;
+use super::session::{Life, Moment, Session};
+use crate::agent::{Agent, Scope};
+use crate::event::{Event, Kind};
+use crate::text::ID_BYTES;
+use crate::time::{BootTime, Now};
+
+/// How many rows there may be; unwatched Idle ones are dropped first.
+pub(super) const ROWS: usize = 20_000;
+
+/// How many sessions one row may have.
+const SESSIONS: usize = 256;
+
+/// How many ended sessions are remembered.
+const ENDED: usize = 4096;
+
+/// Rule 9: sessions that have ended. One comes back only with a start or a prompt that began after its end.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Ended(VecDeque<EndedSession>);
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct EndedSession {
+    agent: String,
+    session: String,
+    /// Tells sessions without an id apart.
+    key: String,
+    at: BootTime,
+}
+
+impl Ended {
+    pub(super) fn insert(&mut self, agent: String, session: String, key: String, at: BootTime) {
+        self.0.retain(|ended| !(ended.agent == agent && ended.session == session && ended.key == key));
+        if self.0.len() == ENDED {
+            self.0.pop_front();
+        }
+        self.0.push_back(EndedSession { agent, session, key, at });
+    }
+
+    fn at(&self, agent: &str, session: &str, key: &str) -> Option<BootTime> {
+        let same = |ended: &&EndedSession| {
+            ended.agent == agent && ended.session == session && (!session.is_empty() || ended.key == key)
+        };
+        self.0.iter().rev().find(same).map(|ended| ended.at)
+    }
+}
+
+impl Row {
+    /// What tells a session without an id from those of other rows.
+    pub(super) fn key_of(&self, session: &Session) -> String {
+        if session.id.is_empty() { format!("{}\n{}", self.workspace, self.key) } else { String::new() }
+    }
+}
+
+impl Roster {
+    /// The session that an event speaks for, made if need be: its row's number and its place there. `None` when the
+    /// event makes no row.
+    pub(super) fn find_or_make(&mut self, agent: &Agent<'_>, event: &Event, moment: Moment) -> Option<(u64, usize)> {
+        if let Some(found) = self.find(agent, event) {
+            return Some(found);
+        }
+        let makes_row = event.kind.is_status() && event.names_something();
+        let is_end = matches!(event.kind, Kind::SessionEnd { .. });
+        let id = event.session.clone().unwrap_or_default();
+        let workspace = self.workspace_of(event);
+        let key = row_key(agent, event);
+        let memory = if id.is_empty() { format!("{workspace}\n{key}") } else { String::new() };
+        if id.len() > ID_BYTES || self.has_ended(agent, event, &id, &memory, moment.at) {
+            return None;
+        }
+        if is_end {
+            self.ended.insert(agent.id.to_string(), id, memory, moment.at);
+            return None;
+        }
+        let renames = event.kind == Kind::SessionRenamed;
+        if !makes_row && !renames {
+            return None;
+        }
+        if let Some(old) = self.predecessor(agent, event, &workspace, &key) {
+            return Some(self.succeed(old, id, event, moment));
+        }
+        if renames {
+            return None;
+        }
+        let nested = self.is_nested(event);
+        let hidden = event.hidden == Some(true);
+        let key = if nested || hidden { format!("{key}~{id}") } else { key };
+        let mut session = Session::new(id.clone(), &event.place, moment.now);
+        session.nested = nested;
+        session.hidden = hidden;
+        let number = self.row_for(agent, event, &workspace, &key, moment.now);
+        let row = self.rows.get_mut(&number)?;
+        if row.sessions.len() >= SESSIONS {
+            self.drop_oldest_session(number);
+        }
+        let row = self.rows.get_mut(&number)?;
+        row.sessions.push(session);
+        let index = row.sessions.len() - 1;
+        if !id.is_empty() {
+            self.sessions.insert((agent.id.to_string(), id), number);
+        }
+        self.announce_start(number);
+        Some((number, index))
+    }
+
+    /// A session that is there already.
+    fn find(&self, agent: &Agent<'_>, event: &Event) -> Option<(u64, usize)> {
+        match &event.session {
+            Some(id) => self.by_id(agent, id),
+            None => self.by_circumstance(agent, event),
+        }
+    }
+
+    fn by_id(&self, agent: &Agent<'_>, id: &str) -> Option<(u64, usize)> {
+        let number = *self.sessions.get(&(agent.id.to_string(), id.to_string()))?;
+        let row = self.rows.get(&number)?;
+        Some((number, row.sessions.iter().position(|session| session.id == id)?))
+    }
+
+    /// Section 4: an event without a session id speaks for the session last seen from its process, else from its
+    /// surface, else (session scope, or no surface) for the one of that agent and workspace that updated last. A
+    /// workspace that is named outright is never left.
+    fn by_circumstance(&self, agent: &Agent<'_>, event: &Event) -> Option<(u64, usize)> {
+        let place = &event.place;
+        let workspace = self.workspace_of(event);
+        let mut best: [Option<(u64, u64, usize)>; 3] = [None; 3];
+        for (number, row) in self.rows.iter().filter(|(_, row)| row.agent == agent.id) {
+            let here = row.workspace == workspace;
+            if place.workspace.is_some() && !here {
+                continue;
+            }
+            for (index, session) in row.sessions.iter().enumerate() {
+                let ways = [
+                    place.process.is_some() && session.process == place.process,
+                    place.surface.is_some() && session.surface == place.surface,
+                    here && (agent.scope == Scope::Session || place.surface.is_none()) && !session.nested,
+                ];
+                for (best, fits) in best.iter_mut().zip(ways) {
+                    let candidate = (session.updated, *number, index);
+                    if fits && best.is_none_or(|best| best < candidate) {
+                        *best = Some(candidate);
+                    }
+                }
+            }
+        }
+        best.into_iter().flatten().next().map(|(_, number, index)| (number, index))
+    }
+
+    /// Rule 9: whether this event speaks for a session that has ended, and may not bring it back.
+    fn has_ended(&self, agent: &Agent<'_>, event: &Event, id: &str, key: &str, at: BootTime) -> bool {
+        let Some(ended) = self.ended.at(agent.id, id, key) else { return false };
+        let returns = matches!(event.kind, Kind::SessionStart { .. } | Kind::PromptSubmit { .. }) && at > ended;
+        !returns
+    }
+
+    /// Rule 9: the session that a new one takes the place of: that of the same process; else one that announced a
+    /// successor; else one without an id, which has got one now; else, where a row is a pane, the one that was there and
+    /// is not watched.
+    fn predecessor(&self, agent: &Agent<'_>, event: &Event, workspace: &str, key: &str) -> Option<(u64, usize)> {
+        if event.session.is_none() || event.hidden == Some(true) {
+            return None;
+        }
+        let place = &event.place;
+        let agree = |a: &Option<String>, b: &Option<String>| a.is_none() || b.is_none() || a == b;
+        let mut best: Option<(u8, u64, u64, usize)> = None;
+        for (number, row) in self.rows.iter().filter(|(_, row)| row.agent == agent.id) {
+            for (index, session) in row.sessions.iter().enumerate().filter(|(_, session)| !session.hidden) {
+                let same_process = place.process.is_some() && session.process == place.process;
+                let other_process =
+                    place.process.is_some() && session.process.is_some() && session.process != place.process;
+                let here = row.workspace == workspace;
+                let same_pane = agree(&session.surface, &place.surface);
+                let rank = if same_process && !matches!(session.life, Life::Dead(_)) {
+                    3
+                } else if other_process || !here {
+                    continue;
+                } else if session.life == Life::AwaitsSuccessor && same_pane {
+                    2
+                } else if session.id.is_empty() && !row.scripted && same_pane && row.key == key {
+                    1
+                } else if agent.scope == Scope::Surface && row.key == key && place.surface.is_some() {
+                    0
+                } else {
+                    continue;
+                };
+                let candidate = (rank, session.updated, *number, index);
+                if best.is_none_or(|best| best < candidate) {
+                    best = Some(candidate);
+                }
+            }
+        }
+        best.map(|(_, _, number, index)| (number, index))
+    }
+
+    /// Rule 9: a new session takes the place of an old one, in the same row. One that had no id only gets its own.
+    fn succeed(&mut self, (number, index): (u64, usize), id: String, event: &Event, moment: Moment) -> (u64, usize) {
+        self.remember_end(number, index, moment.at);
+        let Some(row) = self.rows.get_mut(&number) else { return (number, index) };
+        let agent = row.agent.clone();
+        let old = &mut row.sessions[index];
+        let old_id = std::mem::replace(&mut old.id, id.clone());
+        let renamed = old_id.is_empty() || event.kind == Kind::SessionRenamed;
+        if !renamed {
+            let mut session = Session::new(id.clone(), &event.place, moment.now);
+            session.nested = old.nested;
+            session.process = session.process.or(old.process.take());
+            session.tty = session.tty.or(old.tty.take());
+            session.surface = session.surface.or(old.surface.take());
+            session.pid = session.pid.or(old.pid);
+            session.shown = old.shown;
+            session.since = old.since;
+            self.announce_end(number);
+            if let Some(row) = self.rows.get_mut(&number) {
+                row.sessions[index] = session;
+            }
+            self.announce_start(number);
+        }
+        self.sessions.remove(&(agent.clone(), old_id));
+        self.sessions.insert((agent, id), number);
+        (number, index)
+    }
+
+    /// Rule 12: whether an agent started this one.
+    fn is_nested(&self, event: &Event) -> bool {
+        let ancestors = &event.place.ancestors;
+        !ancestors.is_empty()
+            && self.rows.values().flat_map(|row| &row.sessions).any(|session| {
+                session.is_watched()
+                    && session.process != event.place.process
+                    && session.process.as_ref().is_some_and(|process| ancestors.contains(process))
+            })
+    }
+
+    /// The row of that key in that workspace, made if need be.
+    fn row_for(&mut self, agent: &Agent<'_>, event: &Event, workspace: &str, key: &str, now: Now) -> u64 {
+        if let Some(number) = self.keys.get(&(workspace.to_string(), key.to_string())) {
+            return *number;
+        }
+        self.make_workspace(workspace, Some(&event.place), now);
+        self.make_row(agent.id, workspace, key, now)
+    }
+
+    /// Makes a row; where there are too many, room is made first.
+    pub(super) fn make_row(&mut self, agent: &str, workspace: &str, key: &str, now: Now) -> u64 {
+        if self.rows.len() >= ROWS {
+            self.drop_oldest_row(now);
+        }
+        self.made += 1;
+        let number = self.made;
+        self.rows.insert(
+            number,
+            Row {
+                number,
+                workspace: workspace.to_string(),
+                key: key.to_string(),
+                agent: agent.to_string(),
+                display_name: None,
+                priority: None,
+                scripted: false,
+                sessions: Vec::new(),
+                announced: None,
+                deadline: None,
+                tallied: None,
+                subagent_steps: VecDeque::new(),
+                starts: 0,
+            },
+        );
+        self.keys.insert((workspace.to_string(), key.to_string()), number);
+        self.add_to_workspace(workspace, number);
+        number
+    }
+
+    /// A row whose last session has gone.
+    pub(super) fn forget_row(&mut self, row: &Row, now: Now) {
+        self.keys.remove(&(row.workspace.clone(), row.key.clone()));
+        self.remove_from_workspace(&row.workspace, row.number, now);
+    }
+
+    /// At most 20 000 rows: unwatched Idle ones go first, the longest silent of them.
+    fn drop_oldest_row(&mut self, now: Now) {
+        let rank = |row: &Row| {
+            let watched = row.sessions.iter().any(Session::is_watched);
+            let idle = row.sessions.iter().all(|session| session.shown == crate::status::Status::Idle);
+            let last = row.sessions.iter().map(|session| session.last_event).max();
+            (watched, !idle, last, row.number)
+        };
+        if let Some(number) = self.rows.values().min_by_key(|row| rank(row)).map(|row| row.number) {
+            while self.rows.get(&number).is_some_and(|row| !row.sessions.is_empty()) {
+                self.remove_session(number, 0);
+            }
+            self.settle(number, now);
+        }
+    }
+
+    fn drop_oldest_session(&mut self, number: u64) {
+        let Some(row) = self.rows.get(&number) else { return };
+        let rank = |session: &Session| (session.is_watched(), !session.questions.is_empty(), session.updated);
+        let oldest = row.sessions.iter().enumerate().min_by_key(|(_, session)| rank(session)).map(|(index, _)| index);
+        if let Some(index) = oldest {
+            self.remove_session(number, index);
+        }
+    }
+}
+
+/// The key of a row: the agent in its workspace, or in one pane of it.
+fn row_key(agent: &Agent<'_>, event: &Event) -> String {
+    let surface = event.place.surface.as_ref().or(event.session.as_ref());
+    match (agent.scope, surface) {
+        (Scope::Surface, Some(surface)) => format!("{}-{surface}", agent.id),
+        _ => agent.id.to_string(),
+    }
+}
