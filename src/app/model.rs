@@ -6,6 +6,16 @@
 //! row, a workspace and all together are plain functions ([`AgentFace`], [`WorkspaceFace`], [`SidebarFace`]). All that
 //! the user opens or folds is kept here, never in a widget.
 
+/// Tells of each property of `$object` whose field differs between the two faces.
+macro_rules! notify_changed {
+    ($object:expr, $old:expr, $new:expr, $($field:ident => $notify:ident),+ $(,)?) => {
+        $(if $old.$field != $new.$field {
+            $object.$notify();
+        })+
+    };
+}
+use notify_changed;
+
 mod agent;
 mod agent_face;
 mod bidi;

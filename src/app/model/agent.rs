@@ -94,30 +94,28 @@ mod imp {
             let old = self.face.replace(face.clone());
             let _queue = self.obj().freeze_notify();
             let obj = self.obj();
-            let changed = |changed: bool, notify: fn(&super::Agent)| {
-                if changed {
-                    notify(&obj);
-                }
-            };
-            changed(old.name != face.name, super::Agent::notify_name);
-            changed(old.message != face.message, super::Agent::notify_message);
-            changed(old.message_lines != face.message_lines, super::Agent::notify_message_lines);
-            changed(old.status_label != face.status_label, super::Agent::notify_status_label);
-            changed(old.status_icon != face.status_icon, super::Agent::notify_status_icon);
-            changed(old.indicator != face.indicator, super::Agent::notify_indicator);
-            changed(old.state_mark_visible != face.state_mark_visible, super::Agent::notify_state_mark_visible);
-            changed(old.detail_visible != face.detail_visible, super::Agent::notify_detail_visible);
-            changed(old.subagents != face.subagents, super::Agent::notify_subagents);
-            changed(old.subagents_label != face.subagents_label, super::Agent::notify_subagents_label);
-            changed(old.subagents_tooltip != face.subagents_tooltip, super::Agent::notify_subagents_tooltip);
-            changed(old.background != face.background, super::Agent::notify_background);
-            changed(old.background_label != face.background_label, super::Agent::notify_background_label);
-            changed(old.background_tooltip != face.background_tooltip, super::Agent::notify_background_tooltip);
-            changed(old.question != face.question, super::Agent::notify_question);
-            changed(old.question_context != face.question_context, super::Agent::notify_question_context);
-            changed(old.question_visible != face.question_visible, super::Agent::notify_question_visible);
-            changed(old.row_classes != face.row_classes, super::Agent::notify_row_classes);
-            changed(old.description != face.description, super::Agent::notify_description);
+            super::super::notify_changed! {
+                obj, old, face,
+                name => notify_name,
+                message => notify_message,
+                message_lines => notify_message_lines,
+                status_label => notify_status_label,
+                status_icon => notify_status_icon,
+                indicator => notify_indicator,
+                state_mark_visible => notify_state_mark_visible,
+                detail_visible => notify_detail_visible,
+                subagents => notify_subagents,
+                subagents_label => notify_subagents_label,
+                subagents_tooltip => notify_subagents_tooltip,
+                background => notify_background,
+                background_label => notify_background_label,
+                background_tooltip => notify_background_tooltip,
+                question => notify_question,
+                question_context => notify_question_context,
+                question_visible => notify_question_visible,
+                row_classes => notify_row_classes,
+                description => notify_description,
+            }
             // Another question starts closed, and so does none.
             if old.question != face.question {
                 obj.set_expanded(false);

@@ -124,7 +124,8 @@ fn row_classes(row: &RowView) -> Vec<&'static str> {
     match row.status {
         Status::NeedsInput | Status::Failed if !wants(row) => classes.push("seen"),
         // Another session of a shared row finished or failed while this one runs or waits.
-        Status::Running | Status::Idle if row.attention != Attention::None => classes.push("unseen"),
+        Status::Running if row.attention != Attention::None => classes.push("unseen"),
+        Status::Idle if !matches!(row.attention, Attention::None | Attention::Finished) => classes.push("unseen"),
         _ => {}
     }
     if row.nested || row.hidden {

@@ -11,14 +11,15 @@ use std::sync::OnceLock;
 use gtk::glib::subclass::Signal;
 use gtk::{gio, glib, prelude::*, subclass::prelude::*};
 
-use super::elapsed::next_tick;
 use super::sidebar_face::{SidebarFace, Totals};
 use super::splice::splice;
 use super::workspace::Showing;
 use super::{Agent, Fold, Workspace};
-use crate::snapshot::{Change, Removed, RowView, Snapshot, ThingKind, WorkspaceView};
 use crate::status::{Attention, Status};
 use crate::time::WallTime;
+
+mod changes;
+mod ticking;
 
 type Clock = Box<dyn Fn() -> WallTime>;
 
@@ -153,18 +154,16 @@ mod imp {
         pub(super) fn set_face(&self, face: SidebarFace) {
             let old = self.face.replace(face.clone());
             let obj = self.obj();
-            let changed = |changed: bool, notify: fn(&super::Sidebar)| {
-                if changed {
-                    notify(&obj);
-                }
-            };
-            changed(old.agents != face.agents, super::Sidebar::notify_agents);
-            changed(old.running != face.running, super::Sidebar::notify_running);
-            changed(old.wanted != face.wanted, super::Sidebar::notify_wanted);
-            changed(old.wanted_label != face.wanted_label, super::Sidebar::notify_wanted_label);
-            changed(old.wanted_visible != face.wanted_visible, super::Sidebar::notify_wanted_visible);
-            changed(old.wanted_classes != face.wanted_classes, super::Sidebar::notify_wanted_classes);
-            changed(old.summary != face.summary, super::Sidebar::notify_summary);
+            super::super::notify_changed! {
+                obj, old, face,
+                agents => notify_agents,
+                running => notify_running,
+                wanted => notify_wanted,
+                wanted_label => notify_wanted_label,
+                wanted_visible => notify_wanted_visible,
+                wanted_classes => notify_wanted_classes,
+                summary => notify_summary,
+            }
         }
     }
 }
@@ -196,46 +195,6 @@ impl Sidebar {
     /// The workspace of that id, shown or not.
     pub fn workspace(&self, id: &str) -> Option<Workspace> {
         self.imp().all.borrow().iter().find(|workspace| workspace.view().id == id).cloned()
-    }
-
-    /// Takes what the roster has published, with details.
-    pub fn apply(&self, changes: &[Change]) {
-        self.change(|| {
-            let mut touched = HashSet::new();
-            for change in changes {
-                match change {
-                    Change::Row(change) => self.put_row(&change.workspace, &change.row, &mut touched),
-                    Change::Workspace(change) => self.put_workspace(&change.workspace, &mut touched),
-                    Change::Removed(removed) => self.remove(removed, &mut touched),
-                }
-            }
-            self.refresh(touched);
-        });
-    }
-
-    /// Takes a whole snapshot, with details, in place of all that was.
-    pub fn reset(&self, snapshot: &Snapshot) {
-        let mut changes = Vec::new();
-        let mut rows = HashSet::new();
-        for workspace in &snapshot.workspaces {
-            changes.push(Change::workspace(workspace.clone()));
-            for row in workspace.rows.iter().flatten() {
-                rows.insert(row.id.clone());
-                changes.push(Change::row(&workspace.id, row.clone()));
-            }
-        }
-        let places: HashMap<&str, usize> =
-            snapshot.workspaces.iter().enumerate().map(|(place, workspace)| (workspace.id.as_str(), place)).collect();
-        let gone = self.imp().by_id.borrow().keys().filter(|id| !rows.contains(*id)).cloned().collect::<Vec<_>>();
-        changes.extend(gone.into_iter().map(|id| Change::removed(ThingKind::Row, id)));
-        let gone = self.imp().all.borrow().iter().map(Workspace::id).collect::<Vec<_>>();
-        let gone = gone.into_iter().filter(|id| !places.contains_key(id.as_str()));
-        changes.extend(gone.map(|id| Change::removed(ThingKind::Workspace, id)));
-        self.change(|| {
-            self.apply(&changes);
-            self.imp().all.borrow_mut().sort_by_key(|workspace| places.get(workspace.view().id.as_str()).copied());
-            self.refresh(HashSet::new());
-        });
     }
 
     /// Folds the rows of a workspace away, or brings them back. A search looks into all of them, so that there is
@@ -307,19 +266,6 @@ impl Sidebar {
         agent.matches(&self.imp().words.borrow(), &branch)
     }
 
-    /// Whether a timer runs.
-    pub fn is_ticking(&self) -> bool {
-        self.imp().timer.borrow().is_some()
-    }
-
-    /// Sets the times of all rows in the list right.
-    pub fn tick(&self) {
-        let now = self.now();
-        for agent in self.listed() {
-            agent.set_now(now);
-        }
-    }
-
     fn now(&self) -> WallTime {
         self.imp().clock.get().map(|clock| clock()).unwrap_or_default()
     }
@@ -330,33 +276,6 @@ impl Sidebar {
         let rows =
             workspaces.flat_map(|workspace| workspace.rows().iter::<glib::Object>().flatten().collect::<Vec<_>>());
         rows.filter_map(|row| row.downcast().ok()).collect()
-    }
-
-    /// Starts the timer that the rows need, and no other.
-    fn wind(&self) {
-        let imp = self.imp();
-        let now = self.now();
-        let wait = if imp.mapped.get() { next_tick(self.listed().iter().map(Agent::since), now) } else { None };
-        let Some(wait) = wait else { return imp.stop() };
-        // A wait of a minute is not begun anew at every change, else it might never end.
-        let seconds = wait.as_secs() < 60;
-        if imp.timer.borrow().as_ref().is_some_and(|timer| timer.seconds == seconds) {
-            return;
-        }
-        imp.stop();
-        let source = glib::timeout_add_local_once(
-            wait,
-            glib::clone!(
-                #[weak(rename_to = sidebar)]
-                self,
-                move || {
-                    sidebar.imp().timer.take();
-                    sidebar.tick();
-                    sidebar.wind();
-                }
-            ),
-        );
-        imp.timer.replace(Some(imp::Timer { source, seconds }));
     }
 
     fn change(&self, change: impl FnOnce()) {
@@ -386,63 +305,6 @@ impl Sidebar {
         if *self.imp().page.borrow() != page {
             self.imp().page.replace(page.to_owned());
             self.notify_page();
-        }
-    }
-
-    fn put_row(&self, workspace_id: &str, view: &RowView, touched: &mut HashSet<String>) {
-        let Some(workspace) = self.workspace(workspace_id) else {
-            return self.remove_row(&view.id, touched);
-        };
-        let agent = match self.agent(&view.id) {
-            Some(agent) => {
-                let old = agent.workspace_id();
-                if let Some(old) = (old != workspace_id).then(|| self.workspace(&old)).flatten() {
-                    old.take(&agent);
-                    touched.insert(old.id());
-                }
-                agent.set_workspace(&workspace);
-                agent.set_view(view);
-                agent
-            }
-            None => {
-                let agent = Agent::new(view, &workspace);
-                self.imp().by_id.borrow_mut().insert(view.id.clone(), agent.clone());
-                agent
-            }
-        };
-        agent.set_now(self.now());
-        workspace.put(&agent);
-        touched.insert(workspace.id());
-    }
-
-    fn put_workspace(&self, view: &WorkspaceView, touched: &mut HashSet<String>) {
-        touched.insert(view.id.clone());
-        match self.workspace(&view.id) {
-            Some(workspace) => workspace.set_view(view),
-            None => self.imp().all.borrow_mut().push(Workspace::new(view)),
-        }
-    }
-
-    fn remove(&self, removed: &Removed, touched: &mut HashSet<String>) {
-        if removed.kind != Some(ThingKind::Workspace) {
-            self.remove_row(&removed.id, touched);
-        }
-        if removed.kind == Some(ThingKind::Row) {
-            return;
-        }
-        if let Some(workspace) = self.workspace(&removed.id) {
-            self.imp().all.borrow_mut().retain(|other| *other != workspace);
-            for agent in workspace.agents() {
-                self.imp().by_id.borrow_mut().remove(&agent.id());
-            }
-        }
-    }
-
-    fn remove_row(&self, id: &str, touched: &mut HashSet<String>) {
-        let Some(agent) = self.imp().by_id.borrow_mut().remove(id) else { return };
-        if let Some(workspace) = self.workspace(&agent.workspace_id()) {
-            workspace.take(&agent);
-            touched.insert(workspace.id());
         }
     }
 

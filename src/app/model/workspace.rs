@@ -11,7 +11,7 @@ use gtk::{gio, glib, prelude::*, subclass::prelude::*};
 use super::splice::splice;
 use super::workspace_face::{Inside, WorkspaceFace};
 use super::{Agent, Fold};
-use crate::snapshot::{RowView, WorkspaceView, row_order};
+use crate::snapshot::{WorkspaceView, row_order};
 use crate::status::Attention;
 
 /// So many quiet rows stay rows; more fold into one.
@@ -113,31 +113,29 @@ mod imp {
             let old = self.face.replace(face.clone());
             let obj = self.obj();
             let _queue = obj.freeze_notify();
-            let changed = |changed: bool, notify: fn(&super::Workspace)| {
-                if changed {
-                    notify(&obj);
-                }
-            };
-            changed(old.name != face.name, super::Workspace::notify_name);
-            changed(old.path != face.path, super::Workspace::notify_path);
-            changed(old.branch != face.branch, super::Workspace::notify_branch);
-            changed(old.branch_tooltip != face.branch_tooltip, super::Workspace::notify_branch_tooltip);
-            changed(old.dirty != face.dirty, super::Workspace::notify_dirty);
-            changed(old.ports_label != face.ports_label, super::Workspace::notify_ports_label);
-            changed(old.ports_visible != face.ports_visible, super::Workspace::notify_ports_visible);
-            changed(old.summary_icon != face.summary_icon, super::Workspace::notify_summary_icon);
-            changed(old.summary_label != face.summary_label, super::Workspace::notify_summary_label);
-            changed(old.summary_visible != face.summary_visible, super::Workspace::notify_summary_visible);
-            changed(old.progress.to_bits() != face.progress.to_bits(), super::Workspace::notify_progress);
-            changed(old.progress_label != face.progress_label, super::Workspace::notify_progress_label);
-            changed(old.progress_visible != face.progress_visible, super::Workspace::notify_progress_visible);
-            changed(old.log != face.log, super::Workspace::notify_log);
-            changed(old.log_icon != face.log_icon, super::Workspace::notify_log_icon);
-            changed(old.log_icon_visible != face.log_icon_visible, super::Workspace::notify_log_icon_visible);
-            changed(old.log_classes != face.log_classes, super::Workspace::notify_log_classes);
-            changed(old.log_visible != face.log_visible, super::Workspace::notify_log_visible);
-            changed(old.row_classes != face.row_classes, super::Workspace::notify_row_classes);
-            changed(old.description != face.description, super::Workspace::notify_description);
+            super::super::notify_changed! {
+                obj, old, face,
+                name => notify_name,
+                path => notify_path,
+                branch => notify_branch,
+                branch_tooltip => notify_branch_tooltip,
+                dirty => notify_dirty,
+                ports_label => notify_ports_label,
+                ports_visible => notify_ports_visible,
+                summary_icon => notify_summary_icon,
+                summary_label => notify_summary_label,
+                summary_visible => notify_summary_visible,
+                progress => notify_progress,
+                progress_label => notify_progress_label,
+                progress_visible => notify_progress_visible,
+                log => notify_log,
+                log_icon => notify_log_icon,
+                log_icon_visible => notify_log_icon_visible,
+                log_classes => notify_log_classes,
+                log_visible => notify_log_visible,
+                row_classes => notify_row_classes,
+                description => notify_description,
+            }
         }
     }
 }
@@ -188,7 +186,7 @@ impl Workspace {
     /// Puts an agent in its place among the others.
     pub(super) fn put(&self, agent: &Agent) {
         self.take(agent);
-        let view: RowView = agent.view().clone();
+        let view = agent.view();
         let mut agents = self.imp().agents.borrow_mut();
         let place = agents.partition_point(|other| row_order(&other.view(), &view).is_lt());
         agents.insert(place, agent.clone());
