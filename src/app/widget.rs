@@ -1,2 +1,38 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Widgets: templates and bindings, no state.
+//!
+//! Properties come down from the model's objects, by bindings in the templates; actions go up by name, with a row's
+//! id as parameter. A widget never calls the roster and never keeps what the user has opened.
+
+use gtk::{gio, glib, prelude::*};
+
+mod agent_row;
+mod fold_row;
+pub mod row_menu;
+mod sidebar_view;
+mod window;
+mod workspace_row;
+
+pub use agent_row::AgentRow;
+pub use fold_row::FoldRow;
+pub use sidebar_view::SidebarView;
+pub use window::{ACCELERATORS, Window};
+pub use workspace_row::WorkspaceRow;
+
+/// Where the resources are. `AdwApplication` looks there by itself (the path follows from the application's id) for
+/// `style.css`, `style-hc.css` and `icons`.
+pub const RESOURCE_PATH: &str = "/dev/vigil/Vigil";
+
+/// Makes style sheets and icons known. Call it once, before the application starts up.
+pub fn register_resources() {
+    static DATA: &[u8] = gvdb_macros::include_gresource_from_dir!("/dev/vigil/Vigil", "resources");
+    let resource = gio::Resource::from_data(&glib::Bytes::from_static(DATA)).expect("built by the compiler");
+    gio::resources_register(&resource);
+}
+
+/// Activates an action of the application or the window with a row's id.
+fn activate(widget: &impl IsA<gtk::Widget>, action: &str, row: &str) {
+    if widget.activate_action(action, Some(&row.to_variant())).is_err() {
+        glib::g_debug!("vigil", "No action {action}");
+    }
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The application: a service that holds itself, and a window when one is wanted.
+//!
+//! Started by the bus it opens no window; only `activate` and `show` do. The object on the bus is exported before the
+//! name is owned, so that nobody who finds the name misses the object.
+
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+
+use adw::prelude::*;
+use adw::subclass::prelude::*;
+use gtk::{gio, glib};
+
+use super::command::{Answer, Command, Queue, Request};
+use super::dbus::Door;
+use super::i18n::gettext;
+use super::model::Sidebar;
+use super::output::{Changed, Output};
+use super::service::Service;
+use super::settings::Settings;
+use super::widget::{RESOURCE_PATH, Window};
+use super::{actions, clock, config};
+use crate::protocol::APP_ID;
+use crate::roster;
+
+mod imp {
+    use super::*;
+
+    #[derive(Default)]
+    pub struct VigilApplication {
+        pub(super) queue: OnceCell<Queue>,
+        pub(super) requests: RefCell<Option<async_channel::Receiver<Request>>>,
+        pub(super) door: RefCell<Option<Door>>,
+        pub(super) settings: OnceCell<Settings>,
+        pub(super) service: OnceCell<Rc<Service>>,
+        pub(super) sidebar: OnceCell<Sidebar>,
+        pub(super) hold: RefCell<Option<gio::ApplicationHoldGuard>>,
+    }
+
+    #[glib::object_subclass]
+    impl ObjectSubclass for VigilApplication {
+        const NAME: &'static str = "VigilApplication";
+        type Type = super::VigilApplication;
+        type ParentType = adw::Application;
+    }
+
+    impl ObjectImpl for VigilApplication {
+        fn constructed(&self) {
+            self.parent_constructed();
+            let (queue, requests) = Queue::new();
+            self.requests.replace(Some(requests));
+            if self.queue.set(queue).is_ok() {
+                actions::add(&self.obj());
+            }
+        }
+    }
+
+    impl ApplicationImpl for VigilApplication {
+        fn dbus_register(&self, connection: &gio::DBusConnection, object_path: &str) -> Result<(), glib::Error> {
+            self.parent_dbus_register(connection, object_path)?;
+            let door = Door::open(connection, self.obj().queue().clone())?;
+            self.door.replace(Some(door));
+            Ok(())
+        }
+
+        fn dbus_unregister(&self, connection: &gio::DBusConnection, object_path: &str) {
+            self.door.take();
+            self.parent_dbus_unregister(connection, object_path);
+        }
+
+        fn startup(&self) {
+            self.parent_startup();
+            let obj = self.obj();
+            gtk::Window::set_default_icon_name(APP_ID);
+            obj.quit_on_signals();
+            self.hold.replace(Some(obj.hold()));
+            let settings = obj.settings();
+            if let Some(requests) = self.requests.take() {
+                let service = Service::start(settings, obj.queue(), requests);
+                if let Some(door) = &*self.door.borrow() {
+                    service.add_output(door.signals());
+                }
+                let set = self.service.set(service);
+                assert!(set.is_ok(), "an application starts once");
+            }
+        }
+
+        fn activate(&self) {
+            self.parent_activate();
+            self.obj().present();
+        }
+
+        fn shutdown(&self) {
+            self.door.take();
+            self.hold.take();
+            self.parent_shutdown();
+        }
+    }
+
+    impl GtkApplicationImpl for VigilApplication {}
+    impl AdwApplicationImpl for VigilApplication {}
+}
+
+glib::wrapper! {
+    /// The application.
+    pub struct VigilApplication(ObjectSubclass<imp::VigilApplication>)
+        @extends gio::Application, gtk::Application, adw::Application,
+        @implements gio::ActionGroup, gio::ActionMap;
+}
+
+impl Default for VigilApplication {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl VigilApplication {
+    /// The application of [`APP_ID`].
+    pub fn new() -> Self {
+        glib::Object::builder().property("application-id", APP_ID).property("resource-base-path", RESOURCE_PATH).build()
+    }
+
+    /// Where commands go.
+    pub fn queue(&self) -> &Queue {
+        self.imp().queue.get().expect("it is made with the application")
+    }
+
+    /// Opens the window, or brings it to the front.
+    pub fn present(&self) {
+        self.window().present();
+    }
+
+    /// Shows the window with the row that wants the user most.
+    pub fn next_attention(&self) {
+        let application = self.downgrade();
+        self.queue().send(Command::NextAttention, move |outcome| {
+            let (Some(application), Ok(Answer::Row(row))) = (application.upgrade(), outcome) else { return };
+            let window = application.window();
+            if let Some(row) = row {
+                window.select_row(&row);
+            }
+            window.present();
+        });
+    }
+
+    /// Says what this is.
+    pub fn about(&self) {
+        let about = adw::AboutWindow::builder()
+            .application_name("Vigil")
+            .application_icon(APP_ID)
+            .version(config::VERSION)
+            .comments(gettext("Keeps vigil over the coding agents in your terminals"))
+            .license_type(gtk::License::Gpl30)
+            // Translators: your names, one a line; they are shown under Credits.
+            .translator_credits(gettext("translator-credits"))
+            .modal(true)
+            .build();
+        about.set_transient_for(self.active_window().as_ref());
+        about.present();
+    }
+
+    /// The window. Closed ones are gone; what they showed is in the model.
+    fn window(&self) -> Window {
+        let open = self.windows().into_iter().find_map(|window| window.downcast().ok());
+        open.unwrap_or_else(|| self.open())
+    }
+
+    fn open(&self) -> Window {
+        let window = Window::new(self, self.sidebar());
+        let (width, height) = self.settings().window_size();
+        window.set_default_size(width, height);
+        let application = self.downgrade();
+        window.connect_close_request(move |window| {
+            if let Some(application) = application.upgrade() {
+                application.settings().set_window_size(window.default_size());
+                if !application.settings().close_to_background() {
+                    application.quit();
+                }
+            }
+            glib::Propagation::Proceed
+        });
+        window
+    }
+
+    fn settings(&self) -> &Settings {
+        self.imp().settings.get_or_init(Settings::load)
+    }
+
+    /// What the window shows. It exists from the first window on.
+    fn sidebar(&self) -> &Sidebar {
+        let imp = self.imp();
+        imp.sidebar.get_or_init(|| {
+            let sidebar = Sidebar::new(|| clock::now().wall);
+            let shown = sidebar.clone();
+            self.settings().follow(move |settings| shown.set_show_hidden(settings.show_hidden()));
+            if let Some(service) = imp.service.get() {
+                sidebar.reset(&service.snapshot(true));
+                service.add_output(Mirror(sidebar.clone()));
+            }
+            sidebar
+        })
+    }
+
+    fn quit_on_signals(&self) {
+        // A terminal's Ctrl+C and a session's end take the ordinary way out.
+        for signal in [rustix::process::Signal::INT, rustix::process::Signal::TERM, rustix::process::Signal::HUP] {
+            let application = self.downgrade();
+            glib_unix::unix_signal_add_local(signal.as_raw(), move || {
+                if let Some(application) = application.upgrade() {
+                    application.quit();
+                }
+                glib::ControlFlow::Continue
+            });
+        }
+    }
+}
+
+/// Keeps the window's model in step.
+struct Mirror(Sidebar);
+
+impl Output for Mirror {
+    fn changed(&self, changed: &Changed<'_>) {
+        self.0.apply(&roster::changes(changed.roster, changed.dirty, true));
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Looks up what an event's origin only names: its project, and which variables leaked into its pane.
+//!
+//! Looking is off the main thread and bounded in time; who waits for it holds up the queue. What was not found in time
+//! counts as not there: the folder stands for its project, the environment for the truth.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use gtk::{gio, glib};
+
+use super::command::Delivery;
+use super::{proc, project};
+use crate::event::{Process, Project};
+use crate::origin::{Found, Here, is_local, multiplexer_servers};
+use crate::protocol::ChainLink;
+
+/// How long an event waits for its project.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// How long an answer holds. A folder may become a work tree, and a worktree may change its branch.
+const FRESH: Duration = Duration::from_secs(60);
+
+/// So many answers are kept.
+const KEPT: usize = 4096;
+
+/// So many looks may hang (in a network's folder, say) before no more are taken.
+const HANGING: u32 = 4;
+
+/// Projects and leaked variables, with what was found before.
+#[derive(Debug)]
+pub struct Finder {
+    here: Here,
+    projects: RefCell<HashMap<String, (Instant, Project)>>,
+    /// The first way by which the user came to a project.
+    roots: RefCell<HashMap<PathBuf, String>>,
+    servers: RefCell<HashMap<Process, BTreeMap<&'static str, String>>>,
+    looking: Rc<Cell<u32>>,
+}
+
+impl Finder {
+    /// Nothing found yet.
+    pub fn new(here: Here) -> Self {
+        Self {
+            here,
+            projects: RefCell::default(),
+            roots: RefCell::default(),
+            servers: RefCell::default(),
+            looking: Rc::default(),
+        }
+    }
+
+    /// What can be found of where that event comes from.
+    pub async fn find(&self, delivery: &Delivery) -> Found {
+        let origin = &delivery.origin;
+        let own = delivery.payload.get("cwd").and_then(serde_json::Value::as_str);
+        let cwd = own.or(origin.cwd.as_deref()).filter(|cwd| cwd.starts_with('/'));
+        let same_host = origin.host.as_ref().is_none_or(|host| *host == self.here.host);
+        let project = match cwd {
+            Some(cwd) if same_host => Some(self.project(cwd).await),
+            // Another machine's paths say nothing about ours.
+            Some(cwd) => Some(project::unseen(cwd)),
+            None => None,
+        };
+        let mut leaked = BTreeSet::new();
+        if is_local(origin, &self.here) && !origin.env.is_empty() {
+            for server in multiplexer_servers(&origin.chain) {
+                let theirs = self.server(server).await;
+                let same = origin.env.iter().filter(|(name, value)| theirs.get(name.as_str()) == Some(value));
+                leaked.extend(same.map(|(name, _)| name.clone()));
+            }
+        }
+        Found { project, leaked }
+    }
+
+    async fn project(&self, cwd: &str) -> Project {
+        let known = self.projects.borrow().get(cwd).filter(|(at, _)| at.elapsed() < FRESH).map(|(_, it)| it.clone());
+        if let Some(project) = known {
+            return project;
+        }
+        let asked = cwd.to_string();
+        let project = match self.look(move || project::resolve(&asked)).await {
+            Some(resolved) => self.unite(resolved),
+            None => project::unseen(cwd),
+        };
+        let mut projects = self.projects.borrow_mut();
+        if projects.len() >= KEPT {
+            projects.clear();
+        }
+        projects.insert(cwd.to_string(), (Instant::now(), project.clone()));
+        project
+    }
+
+    /// Two ways to one project are the first one's.
+    fn unite(&self, resolved: project::Resolved) -> Project {
+        let mut roots = self.roots.borrow_mut();
+        if roots.len() >= KEPT {
+            roots.clear();
+        }
+        let root = roots.entry(resolved.canonical).or_insert(resolved.project.root).clone();
+        Project { root, ..resolved.project }
+    }
+
+    /// The variables of a multiplexer's server. They are those of its start and never change.
+    async fn server(&self, link: &ChainLink) -> BTreeMap<&'static str, String> {
+        let process = Process { pid: link.pid, start: link.start };
+        let known = self.servers.borrow().get(&process).cloned();
+        if let Some(known) = known {
+            return known;
+        }
+        let asked = process.clone();
+        let read = move || {
+            let same = proc::stat(asked.pid).is_some_and(|stat| stat.start == asked.start);
+            if same { proc::environment(asked.pid) } else { BTreeMap::new() }
+        };
+        let Some(found) = self.look(read).await else { return BTreeMap::new() };
+        let mut servers = self.servers.borrow_mut();
+        if servers.len() >= KEPT {
+            servers.clear();
+        }
+        servers.insert(process, found.clone());
+        found
+    }
+
+    /// Runs something that may block, elsewhere, and waits for it a little.
+    async fn look<T: Send + 'static>(&self, look: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+        if self.looking.get() >= HANGING {
+            return None;
+        }
+        self.looking.set(self.looking.get() + 1);
+        let looking = self.looking.clone();
+        // Spawned, so that one that nobody waits for any more still counts until it ends.
+        let look = glib::spawn_future_local(async move {
+            let found = gio::spawn_blocking(look).await;
+            looking.set(looking.get() - 1);
+            found.ok()
+        });
+        glib::future_with_timeout(PATIENCE, look).await.ok()?.ok()?
+    }
+}

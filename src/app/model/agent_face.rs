@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! What a row shows of an agent, as plain values: a function of the published row, and nothing else.
+//!
+//! Icons come from [`crate::status`]; here are only words, weights and what is hidden. The texts are other programs':
+//! the core has made them one clean line, labels show them as text, and [`bidi`] keeps them apart.
+
+use gtk::glib;
+
+use super::bidi;
+use crate::app::i18n::{gettext, gettext_f, ngettext_f};
+use crate::snapshot::RowView;
+use crate::status::{Attention, Counts, Status, indicator, status_icon};
+
+/// A counter shows no more than this.
+const MOST_COUNTED: u32 = 99;
+
+/// What a row shows of an agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentFace {
+    /// What to call it.
+    pub name: String,
+    /// What it does, did or asks.
+    pub message: String,
+    /// How many lines the message may take.
+    pub message_lines: i32,
+    /// The status as a word.
+    pub status_label: String,
+    /// The icon of the status itself.
+    pub status_icon: String,
+    /// The icon that leads the row.
+    pub indicator: String,
+    /// Whether the status icon is shown beside the word because the indicator shows activity.
+    pub state_mark_visible: bool,
+    /// Whether there is a second line.
+    pub detail_visible: bool,
+    /// Subagents at work.
+    pub subagents: i32,
+    /// The same, as the counter shows it.
+    pub subagents_label: String,
+    /// The same, as a sentence.
+    pub subagents_tooltip: String,
+    /// Background tasks that run.
+    pub background: i32,
+    /// The same, as the counter shows it.
+    pub background_label: String,
+    /// The same, as a sentence.
+    pub background_tooltip: String,
+    /// The open question, whole.
+    pub question: String,
+    /// Who asks, and where.
+    pub question_context: String,
+    /// Whether there is a question to open.
+    pub question_visible: bool,
+    /// The row's style classes.
+    pub row_classes: Vec<String>,
+    /// All of it in one sentence.
+    pub description: String,
+}
+
+impl AgentFace {
+    /// The face of `row`, which stands in the workspace of that name.
+    pub fn of(row: &RowView, workspace: &str) -> Self {
+        let counts = Counts { subagents: row.subagents, background: row.background };
+        let status_icon = status_icon(row.status, row.attention);
+        let indicator = indicator(row.status, row.attention, counts);
+        let message = message(row);
+        let question = row.question.clone().filter(|_| row.status == Status::NeedsInput).unwrap_or_default();
+        let question_visible = !question.is_empty();
+        Self {
+            name: bidi::alone(&row.name),
+            message_lines: if wants(row) { 2 } else { 1 },
+            status_label: status_label(row.status),
+            status_icon: status_icon.to_owned(),
+            indicator: indicator.to_owned(),
+            // Running needs no mark: activity is what running looks like.
+            state_mark_visible: row.attention == Attention::Finished
+                && row.status == Status::Idle
+                && indicator != status_icon,
+            detail_visible: !message.is_empty() || row.subagents > 0 || row.background > 0 || question_visible,
+            subagents: count(row.subagents),
+            subagents_label: count_label(row.subagents),
+            subagents_tooltip: subagents(row.subagents),
+            background: count(row.background),
+            background_label: count_label(row.background),
+            background_tooltip: background(row.background),
+            question_context: if question_visible { question_context(row) } else { String::new() },
+            question_visible,
+            question,
+            row_classes: row_classes(row).into_iter().map(str::to_owned).collect(),
+            description: description(row, workspace, &message.plain()),
+            message: message.isolated(),
+        }
+    }
+}
+
+/// The status as a word in the user's language.
+pub fn status_label(status: Status) -> String {
+    match status {
+        // Translators: the state of an agent: it works.
+        Status::Running => gettext("Running"),
+        // Translators: the state of an agent: it waits for a prompt.
+        Status::Idle => gettext("Idle"),
+        // Translators: the state of an agent: it has asked something.
+        Status::NeedsInput => gettext("Needs input"),
+        // Translators: the state of an agent: it ended in an error.
+        Status::Failed => gettext("Failed"),
+    }
+}
+
+/// Whether the user is wanted, and has not been there yet.
+fn wants(row: &RowView) -> bool {
+    matches!(
+        (row.status, row.attention),
+        (Status::NeedsInput, Attention::NeedsInput) | (Status::Failed, Attention::Failed)
+    )
+}
+
+fn row_classes(row: &RowView) -> Vec<&'static str> {
+    let mut classes = vec!["agent-row"];
+    classes.push(match (row.status, row.attention) {
+        (Status::Idle, Attention::Finished) => "finished",
+        (status, _) => status.as_str(),
+    });
+    match row.status {
+        Status::NeedsInput | Status::Failed if !wants(row) => classes.push("seen"),
+        // Another session of a shared row finished or failed while this one runs or waits.
+        Status::Running if row.attention != Attention::None => classes.push("unseen"),
+        Status::Idle if !matches!(row.attention, Attention::None | Attention::Finished) => classes.push("unseen"),
+        _ => {}
+    }
+    if row.nested || row.hidden {
+        classes.push("muted");
+    }
+    classes
+}
+
+/// The parts of the message line, from the most to the least important.
+struct Message(Vec<String>);
+
+impl Message {
+    // Translators: between the parts of a message, as in "Bash · cargo test" and "Finished · All tests pass".
+    fn joined(&self, part: impl Fn(&str) -> String) -> String {
+        self.0.iter().map(|text| part(text)).collect::<Vec<_>>().join(&gettext(" · "))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn isolated(&self) -> String {
+        if let [text] = self.0.as_slice() { bidi::alone(text) } else { self.joined(bidi::isolate) }
+    }
+
+    fn plain(&self) -> String {
+        self.joined(str::to_owned)
+    }
+}
+
+fn message(row: &RowView) -> Message {
+    let message = row.message.as_deref().filter(|text| !text.is_empty());
+    let tool = row.tool.as_deref().filter(|text| !text.is_empty());
+    let parts = match row.status {
+        Status::Running => match (tool, row.detail.as_deref().filter(|text| !text.is_empty())) {
+            (Some(tool), detail) => vec![Some(tool.to_owned()), detail.map(str::to_owned)],
+            (None, _) => vec![message.map(str::to_owned)],
+        },
+        Status::Idle if row.attention == Attention::Finished => {
+            // Translators: opens the message of an agent whose turn is over and has not been looked at yet.
+            vec![Some(gettext("Finished")), message.map(str::to_owned)]
+        }
+        Status::NeedsInput => match (tool, row.question.as_deref().filter(|text| !text.is_empty())) {
+            // What the tool wants to do says more than that it asks.
+            (Some(tool), Some(question)) if message.is_none_or(|message| is_permission(message, tool)) => {
+                vec![Some(tool.to_owned()), Some(question.to_owned())]
+            }
+            (_, question) => vec![message.or(question).map(str::to_owned)],
+        },
+        Status::Idle | Status::Failed => vec![message.map(str::to_owned)],
+    };
+    Message(parts.into_iter().flatten().collect())
+}
+
+/// Whether the message is only the one that every permission has where details are left out.
+fn is_permission(message: &str, tool: &str) -> bool {
+    message.strip_prefix("Permission for ") == Some(tool)
+}
+
+fn question_context(row: &RowView) -> String {
+    let tool = row.tool.as_deref().filter(|_| row.message != row.question);
+    let folder = row.cwd.as_deref().map(short_path);
+    match (tool, folder) {
+        (Some(tool), Some(folder)) => {
+            // Translators: who asks, and where; {tool} is a name such as Bash.
+            gettext_f(
+                "{tool} wants to run, in {folder}",
+                &[("tool", &bidi::isolate(tool)), ("folder", &bidi::isolate(&folder))],
+            )
+        }
+        (Some(tool), None) => gettext_f("{tool} wants to run", &[("tool", &bidi::isolate(tool))]),
+        (None, Some(folder)) => gettext_f("Asks in {folder}", &[("folder", &bidi::isolate(&folder))]),
+        (None, None) => gettext("Asks"),
+    }
+}
+
+/// The home folder as "~".
+fn short_path(path: &str) -> String {
+    let home = glib::home_dir();
+    match std::path::Path::new(path).strip_prefix(&home) {
+        Ok(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+        Ok(rest) => format!("~/{}", rest.display()),
+        Err(_) => path.to_owned(),
+    }
+}
+
+fn count(count: u32) -> i32 {
+    i32::try_from(count).unwrap_or(i32::MAX)
+}
+
+fn count_label(count: u32) -> String {
+    if count > MOST_COUNTED { format!("{MOST_COUNTED}+") } else { count.to_string() }
+}
+
+fn subagents(count: u32) -> String {
+    ngettext_f("{count} subagent", "{count} subagents", count)
+}
+
+fn background(count: u32) -> String {
+    ngettext_f("{count} background task", "{count} background tasks", count)
+}
+
+/// "Claude Code in shop: Running, 2 subagents, 1 background task, Bash · cargo test".
+fn description(row: &RowView, workspace: &str, message: &str) -> String {
+    let status = status_label(row.status);
+    let head = gettext_f(
+        // Translators: read out by screen readers.
+        "{agent} in {workspace}: {status}",
+        &[("agent", &row.name), ("workspace", workspace), ("status", &status)],
+    );
+    let mut parts = vec![head];
+    if row.nested {
+        // Translators: read out by screen readers: this agent was started by another one.
+        parts.push(gettext("started by another agent"));
+    }
+    if row.subagents > 0 {
+        parts.push(subagents(row.subagents));
+    }
+    if row.background > 0 {
+        parts.push(background(row.background));
+    }
+    if !message.is_empty() {
+        parts.push(message.to_owned());
+    }
+    // Translators: between the parts of a sentence that is read out.
+    parts.join(&gettext(", "))
+}

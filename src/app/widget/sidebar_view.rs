@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The list of workspaces and agents.
+//!
+//! A row that moves is, to a list, one that goes and one that comes: what was selected and focused before a change of
+//! the model is selected and focused after it (the row, or what stands for it once it is folded away).
+
+use std::cell::RefCell;
+
+use adw::subclass::prelude::*;
+use gtk::{gdk, gio, glib, prelude::*};
+
+use super::{AgentRow, FoldRow, WorkspaceRow, row_menu};
+use crate::app::model::{self, Agent, Fold, Sidebar, Workspace};
+
+mod imp {
+    use super::*;
+
+    #[derive(Default, gtk::CompositeTemplate, glib::Properties)]
+    #[template(file = "sidebar_view.ui")]
+    #[properties(wrapper_type = super::SidebarView)]
+    pub struct SidebarView {
+        /// What is shown.
+        #[property(get, set = Self::set_sidebar, nullable)]
+        sidebar: RefCell<Option<Sidebar>>,
+        #[template_child]
+        pub(super) list: TemplateChild<gtk::ListView>,
+        pub(super) selection: RefCell<Option<gtk::SingleSelection>>,
+        menu: RefCell<Option<gtk::PopoverMenu>>,
+        kept: RefCell<Kept>,
+    }
+
+    /// What was selected and focused before a change.
+    #[derive(Default)]
+    struct Kept {
+        selected: Option<glib::Object>,
+        focused: Option<glib::Object>,
+        position: u32,
+    }
+
+    #[glib::object_subclass]
+    impl ObjectSubclass for SidebarView {
+        const NAME: &'static str = "VigilSidebarView";
+        type Type = super::SidebarView;
+        type ParentType = adw::Bin;
+
+        fn class_init(klass: &mut Self::Class) {
+            klass.bind_template();
+            klass.bind_template_callbacks();
+
+            klass.install_action("row.menu", None, |view, _, _| view.imp().show_menu_of_focused());
+            klass.install_action("row.dismiss", None, |view, _, _| view.imp().dismiss_focused());
+            let plain = gdk::ModifierType::empty();
+            klass.add_binding_action(gdk::Key::Menu, plain, "row.menu");
+            klass.add_binding_action(gdk::Key::F10, gdk::ModifierType::SHIFT_MASK, "row.menu");
+            klass.add_binding_action(gdk::Key::Delete, plain, "row.dismiss");
+            klass.add_binding_action(gdk::Key::KP_Delete, plain, "row.dismiss");
+        }
+
+        fn instance_init(obj: &glib::subclass::InitializingObject<Self>) {
+            obj.init_template();
+        }
+    }
+
+    #[glib::derived_properties]
+    impl ObjectImpl for SidebarView {
+        fn dispose(&self) {
+            if let Some(menu) = self.menu.take() {
+                menu.unparent();
+            }
+            self.dispose_template();
+        }
+    }
+
+    impl WidgetImpl for SidebarView {
+        fn size_allocate(&self, width: i32, height: i32, baseline: i32) {
+            self.parent_size_allocate(width, height, baseline);
+            // A popover is placed by the widget that holds it.
+            if let Some(menu) = &*self.menu.borrow() {
+                menu.present();
+            }
+        }
+    }
+
+    impl BinImpl for SidebarView {}
+
+    #[gtk::template_callbacks]
+    impl SidebarView {
+        /// Keeps the child if it is of the right kind: a new one at each bind (GTK 4.8 binds rows anew whenever the
+        /// selection moves) would lose the focus inside the row and the click that is just going on.
+        #[template_callback]
+        fn on_bind(&self, item: &gtk::ListItem) {
+            let object = item.item();
+            if let Some(agent) = object.and_downcast_ref::<Agent>() {
+                child::<AgentRow>(item).set_agent(Some(agent));
+            } else if let Some(workspace) = object.and_downcast_ref::<Workspace>() {
+                child::<WorkspaceRow>(item).set_workspace(Some(workspace));
+            } else if let Some(fold) = object.and_downcast_ref::<Fold>() {
+                child::<FoldRow>(item).set_fold(Some(fold));
+            }
+        }
+
+        #[template_callback]
+        fn on_unbind(&self, item: &gtk::ListItem) {
+            let child = item.child();
+            if let Some(row) = child.and_downcast_ref::<AgentRow>() {
+                row.set_agent(None::<Agent>);
+            } else if let Some(row) = child.and_downcast_ref::<WorkspaceRow>() {
+                row.set_workspace(None::<Workspace>);
+            } else if let Some(row) = child.and_downcast_ref::<FoldRow>() {
+                row.set_fold(None::<Fold>);
+            }
+        }
+
+        #[template_callback]
+        fn on_activate(&self, position: u32) {
+            let (Some(item), Some(sidebar)) = (self.item(position), self.obj().sidebar()) else { return };
+            if let Some(agent) = item.downcast_ref::<Agent>() {
+                super::super::activate(&*self.obj(), "app.acknowledge", &agent.id());
+            } else if let Some(workspace) = item.downcast_ref::<Workspace>() {
+                sidebar.toggle_folded(workspace);
+            } else if let Some(fold) = item.downcast_ref::<Fold>() {
+                sidebar.unfold(fold);
+            }
+        }
+
+        #[template_callback]
+        fn on_secondary_pressed(&self, _presses: i32, x: f64, y: f64, gesture: &gtk::GestureClick) {
+            if self.show_menu_at(x, y) {
+                gesture.set_state(gtk::EventSequenceState::Claimed);
+            }
+        }
+
+        #[template_callback]
+        fn on_long_pressed(&self, x: f64, y: f64, gesture: &gtk::GestureLongPress) {
+            if self.show_menu_at(x, y) {
+                gesture.set_state(gtk::EventSequenceState::Claimed);
+            }
+        }
+    }
+
+    impl SidebarView {
+        fn set_sidebar(&self, sidebar: Option<Sidebar>) {
+            self.sidebar.replace(sidebar.clone());
+            let Some(sidebar) = sidebar else {
+                self.selection.take();
+                return self.list.set_model(None::<&gtk::SingleSelection>);
+            };
+            // By itself the selection would take the first row, a workspace.
+            let selection = gtk::SingleSelection::builder().autoselect(false).can_unselect(true).build();
+            selection.set_model(Some(&model::rows(&sidebar)));
+            self.list.set_model(Some(&selection));
+            self.selection.replace(Some(selection));
+
+            let view = self.obj();
+            sidebar.connect_closure(
+                "about-to-change",
+                false,
+                glib::closure_local!(
+                    #[watch]
+                    view,
+                    move |_: &Sidebar| view.imp().keep()
+                ),
+            );
+            sidebar.connect_closure(
+                "changed",
+                false,
+                glib::closure_local!(
+                    #[watch]
+                    view,
+                    move |_: &Sidebar| view.imp().put_back()
+                ),
+            );
+        }
+
+        fn item(&self, position: u32) -> Option<glib::Object> {
+            self.selection.borrow().as_ref()?.item(position)
+        }
+
+        fn keep(&self) {
+            let selected = self.selection.borrow().as_ref().and_then(|selection| selection.selected_item());
+            let focused = self.focused_item();
+            let position = focused.as_ref().and_then(|item| self.position(item)).unwrap_or(0);
+            self.kept.replace(Kept { selected, focused, position });
+        }
+
+        fn put_back(&self) {
+            let Kept { selected, focused, position } = self.kept.take();
+            let (Some(sidebar), Some(selection)) = (self.obj().sidebar(), self.selection.borrow().clone()) else {
+                return;
+            };
+            let place = |item: &glib::Object| self.position(item).or_else(|| self.position(&sidebar.stand_in(item)?));
+            if let Some(selected) = selected
+                && selection.selected_item().as_ref() != Some(&selected)
+                && let Some(place) = place(&selected)
+            {
+                selection.set_selected(place);
+            }
+            if let Some(focused) = focused
+                && self.focused_item().as_ref() != Some(&focused)
+            {
+                // A row that is gone leaves the focus to the one that took its place.
+                let place = place(&focused).unwrap_or(position);
+                if let Some(last) = selection.n_items().checked_sub(1) {
+                    self.focus(place.min(last));
+                }
+            }
+        }
+
+        pub(super) fn position(&self, item: &glib::Object) -> Option<u32> {
+            let selection = self.selection.borrow().clone()?;
+            (0..selection.n_items()).find(|position| selection.item(*position).as_ref() == Some(item))
+        }
+
+        pub(super) fn focus(&self, position: u32) {
+            if self.row(position).is_none() {
+                // The way that works on 4.8 for rows that are far away, which have no widget yet.
+                self.scroll_to(position);
+            }
+            if let Some(row) = self.row(position) {
+                row.grab_focus();
+            }
+        }
+
+        pub(super) fn scroll_to(&self, position: u32) {
+            let found = self.list.activate_action("list.scroll-to-item", Some(&position.to_variant()));
+            debug_assert!(found.is_ok(), "every list view has this action");
+        }
+
+        /// The row widget of that item, if it has one.
+        fn row(&self, position: u32) -> Option<gtk::Widget> {
+            let item = self.item(position)?;
+            let mut holder = self.list.first_child();
+            while let Some(current) = holder {
+                let row = current.first_child();
+                if row.as_ref().and_then(shown_item).as_ref() == Some(&item) {
+                    return row;
+                }
+                holder = current.next_sibling();
+            }
+            None
+        }
+
+        /// The item whose row has the focus, or holds it.
+        fn focused_item(&self) -> Option<glib::Object> {
+            let focus = self.obj().root()?.focus()?;
+            row_above(&focus).as_ref().and_then(shown_item)
+        }
+
+        fn dismiss_focused(&self) {
+            let row = self.obj().root().and_then(|root| root.focus()).and_downcast::<AgentRow>();
+            if let Some(agent) = row.and_then(|row| row.agent()) {
+                super::super::activate(&*self.obj(), "app.dismiss", &agent.id());
+            }
+        }
+
+        fn show_menu_of_focused(&self) {
+            let row = self.obj().root().and_then(|root| root.focus()).as_ref().and_then(row_above);
+            let Some(row) = row.and_downcast::<AgentRow>() else { return };
+            if let Some(bounds) = row.compute_bounds(&*self.obj()) {
+                let at = gdk::Rectangle::new(
+                    (bounds.x() + bounds.width() / 2.0) as i32,
+                    (bounds.y() + bounds.height()) as i32,
+                    1,
+                    1,
+                );
+                self.show_menu(&row, &at);
+            }
+        }
+
+        /// Whether there is a row with a menu at that place of the list.
+        fn show_menu_at(&self, x: f64, y: f64) -> bool {
+            let picked = self.list.pick(x, y, gtk::PickFlags::DEFAULT);
+            let Some(row) = picked.as_ref().and_then(row_above).and_downcast::<AgentRow>() else { return false };
+            let Some((x, y)) = self.list.translate_coordinates(&*self.obj(), x, y) else { return false };
+            self.show_menu(&row, &gdk::Rectangle::new(x as i32, y as i32, 1, 1));
+            true
+        }
+
+        fn show_menu(&self, row: &AgentRow, at: &gdk::Rectangle) {
+            let (Some(agent), Some(sidebar)) = (row.agent(), self.obj().sidebar()) else { return };
+            let workspace = sidebar.workspace(&agent.workspace_id());
+            let path = workspace.and_then(|workspace| workspace.view().path.clone());
+            row.grab_focus();
+            let model = row_menu::menu(&agent.view(), path.as_deref());
+            let menu = self.menu.borrow().clone();
+            let menu = menu.unwrap_or_else(|| self.new_menu());
+            menu.set_menu_model(Some(&model));
+            menu.set_pointing_to(Some(at));
+            menu.popup();
+        }
+
+        fn new_menu(&self) -> gtk::PopoverMenu {
+            let menu = gtk::PopoverMenu::from_model(None::<&gio::MenuModel>);
+            menu.set_has_arrow(false);
+            menu.set_position(gtk::PositionType::Bottom);
+            menu.set_parent(&*self.obj());
+            self.menu.replace(Some(menu.clone()));
+            menu
+        }
+    }
+
+    /// The list item's child, made if it is not of that kind.
+    fn child<T: IsA<gtk::Widget> + Default>(item: &gtk::ListItem) -> T {
+        item.child().and_downcast::<T>().unwrap_or_else(|| {
+            let child = T::default();
+            item.set_child(Some(&child));
+            child
+        })
+    }
+
+    /// The row that holds the widget, or is it.
+    fn row_above(widget: &gtk::Widget) -> Option<gtk::Widget> {
+        let mut widget = Some(widget.clone());
+        while let Some(current) = widget {
+            if shown_item(&current).is_some() {
+                return Some(current);
+            }
+            widget = current.parent();
+        }
+        None
+    }
+
+    /// What a row shows; `None` for anything else.
+    fn shown_item(widget: &gtk::Widget) -> Option<glib::Object> {
+        if let Some(row) = widget.downcast_ref::<AgentRow>() {
+            row.agent().map(Cast::upcast)
+        } else if let Some(row) = widget.downcast_ref::<WorkspaceRow>() {
+            row.workspace().map(Cast::upcast)
+        } else {
+            widget.downcast_ref::<FoldRow>()?.fold().map(Cast::upcast)
+        }
+    }
+}
+
+glib::wrapper! {
+    /// The list of workspaces and agents.
+    pub struct SidebarView(ObjectSubclass<imp::SidebarView>)
+        @extends adw::Bin, gtk::Widget,
+        @implements gtk::Buildable, gtk::ConstraintTarget;
+}
+
+impl SidebarView {
+    /// Brings the row into view, selects and focuses it. Whether there is such a row.
+    pub fn select_row(&self, id: &str) -> bool {
+        let imp = self.imp();
+        let position = || imp.position(self.sidebar()?.reveal(id)?.upcast_ref());
+        let (Some(position), Some(selection)) = (position(), imp.selection.borrow().clone()) else { return false };
+        imp.scroll_to(position);
+        selection.set_selected(position);
+        imp.focus(position);
+        true
+    }
+
+    /// The id of the row that is selected, if it is an agent's.
+    pub fn selected_row(&self) -> Option<String> {
+        let selected = self.imp().selection.borrow().as_ref()?.selected_item();
+        selected.and_downcast::<Agent>().map(|agent| agent.id())
+    }
+
+    /// Focuses the first agent that is shown.
+    pub fn focus_first_agent(&self) {
+        let imp = self.imp();
+        let Some(selection) = imp.selection.borrow().clone() else { return };
+        let first =
+            (0..selection.n_items()).find(|position| selection.item(*position).is_some_and(|item| item.is::<Agent>()));
+        if let Some(position) = first {
+            selection.set_selected(position);
+            imp.focus(position);
+        }
+    }
+}

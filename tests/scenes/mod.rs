@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The scenes of the design's pictures, as published snapshots.
+
+// Each user of this module takes a part of it.
+#![allow(dead_code)]
+
+use vigil::app::model::Sidebar;
+use vigil::protocol::SNAPSHOT_VERSION;
+use vigil::snapshot::{LogLevel, LogView, ProgressView, RowView, SessionView, Snapshot, WorkspaceView};
+use vigil::status::{Attention, Counts, Status, indicator, priority};
+use vigil::time::WallTime;
+
+/// What time it is in all scenes, in milliseconds.
+pub const NOW: i64 = 1_767_323_045_000;
+
+/// Shows one scene, and folds and opens what its picture has folded and open.
+pub fn show(sidebar: &Sidebar, picture: &str) {
+    sidebar.reset(&snapshot(picture));
+    for id in ["dotfiles", "infra", "website", "notes"] {
+        if let Some(workspace) = sidebar.workspace(id) {
+            sidebar.toggle_folded(&workspace);
+        }
+    }
+    if picture == "question"
+        && let Some(agent) = sidebar.agent("shop/Codex")
+    {
+        agent.set_expanded(true);
+    }
+}
+
+/// The snapshot of one scene.
+pub fn snapshot(picture: &str) -> Snapshot {
+    let workspaces = match picture {
+        "calm" => calm(),
+        "empty" => Vec::new(),
+        "states" => states(),
+        _ => busy(),
+    };
+    Snapshot { version: SNAPSHOT_VERSION, serial: 1, workspaces }
+}
+
+/// An idle agent that has been seen.
+pub fn row(workspace: &str, name: &str, status: Status, attention: Attention, seconds: i64) -> RowView {
+    let id = format!("{workspace}/{name}");
+    let session = SessionView {
+        id: format!("session-{name}"),
+        status,
+        attention,
+        subagents: 0,
+        background: 0,
+        questions: u32::from(status == Status::NeedsInput),
+        surface: None,
+        pid: None,
+    };
+    let agent = name.split(' ').next().unwrap_or(name).to_lowercase();
+    let mut row = RowView {
+        id,
+        agent,
+        name: name.to_owned(),
+        status,
+        label: status.label().to_owned(),
+        icon: String::new(),
+        subagents: 0,
+        background: 0,
+        hidden: false,
+        nested: false,
+        watched: true,
+        attention,
+        message: None,
+        tool: None,
+        questions: session.questions,
+        surface: None,
+        pid: None,
+        host: None,
+        since: WallTime(NOW - seconds * 1000).to_rfc3339(),
+        priority: 0,
+        sessions: vec![session],
+        detail: None,
+        question: None,
+        cwd: None,
+    };
+    settle(&mut row);
+    row
+}
+
+/// Sets what follows from status, attention and counts.
+pub fn settle(row: &mut RowView) {
+    let counts = Counts { subagents: row.subagents, background: row.background };
+    row.icon = indicator(row.status, row.attention, counts).to_owned();
+    row.priority = priority(row.status, counts);
+}
+
+trait With: Sized {
+    fn with(self, change: impl FnOnce(&mut Self)) -> Self;
+}
+
+impl With for RowView {
+    fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        settle(&mut self);
+        self
+    }
+}
+
+/// A workspace on a branch.
+pub fn workspace(name: &str, branch: &str, rows: Vec<RowView>) -> WorkspaceView {
+    WorkspaceView {
+        id: name.to_owned(),
+        name: name.to_owned(),
+        path: Some(format!("/home/u/src/{name}")),
+        branch: Some(branch.to_owned()),
+        dirty: Some(false),
+        attention: rows.iter().map(|row| row.attention).max().unwrap_or_default(),
+        rows: Some(rows),
+        ..WorkspaceView::default()
+    }
+}
+
+fn idle(workspace: &str, name: &str, seconds: i64) -> RowView {
+    row(workspace, name, Status::Idle, Attention::None, seconds)
+}
+
+fn says(text: &str) -> Option<String> {
+    Some(text.to_owned())
+}
+
+fn busy() -> Vec<WorkspaceView> {
+    let command = "rm -rf build && cargo build --release --target x86_64-unknown-linux-musl";
+    let shop = vec![
+        row("shop", "Codex", Status::NeedsInput, Attention::NeedsInput, 12).with(|row| {
+            row.message = Some(format!("Run “{command}”?"));
+            row.tool = says("Bash");
+            row.question = says(command);
+            row.cwd = glib_home("src/shop");
+        }),
+        row("shop", "Claude Code", Status::Running, Attention::None, 240).with(|row| {
+            row.tool = says("Bash");
+            row.detail = says("cargo test --workspace");
+            row.subagents = 2;
+            row.background = 1;
+        }),
+        row("shop", "OpenCode", Status::Idle, Attention::Finished, 130)
+            .with(|row| row.message = says("Added the cart badge and its tests")),
+    ];
+    let payments = vec![
+        row("payments-api", "Mistral Vibe", Status::Failed, Attention::Failed, 70)
+            .with(|row| row.message = says("Authentication failed: the API key was refused")),
+        row("payments-api", "Claude Code", Status::Running, Attention::None, 38).with(|row| {
+            row.tool = says("Edit");
+            row.detail = says("src/webhooks/refund.rs");
+        }),
+        idle("payments-api", "Pi Agent", 3700).with(|row| {
+            row.message = says("Waiting for you");
+            row.background = 1;
+        }),
+    ];
+    vec![
+        WorkspaceView {
+            dirty: Some(true),
+            ports: vec![3000],
+            progress: Some(ProgressView { value: 3.0 / 7.0, label: "3 of 7 tasks".to_owned() }),
+            log: Some(LogView { level: LogLevel::Info, message: "build: compiled in 2.3 s".to_owned() }),
+            ..workspace("shop", "main", shop)
+        },
+        WorkspaceView { ports: vec![8080, 5432], ..workspace("payments-api", "feature/refund-webhooks", payments) },
+        workspace("docs", "draft", vec![idle("docs", "Hermes Agent", 11_000)]),
+    ]
+}
+
+fn calm() -> Vec<WorkspaceView> {
+    let shop = ["Claude Code", "Codex", "OpenCode", "Pi Agent", "Hermes Agent"];
+    vec![
+        WorkspaceView {
+            ports: vec![3000],
+            ..workspace("shop", "main", shop.map(|name| idle("shop", name, 600)).to_vec())
+        },
+        workspace(
+            "payments-api",
+            "feature/refund-webhooks",
+            vec![idle("payments-api", "Claude Code", 3700), idle("payments-api", "Mistral Vibe", 7300)],
+        ),
+        workspace("docs", "draft", vec![idle("docs", "Hermes Agent", 11_000)]),
+        workspace("dotfiles", "main", vec![idle("dotfiles", "Codex", 11_000)]),
+    ]
+}
+
+fn states() -> Vec<WorkspaceView> {
+    let mobile = vec![
+        row("mobile", "Claude Code", Status::NeedsInput, Attention::NeedsInput, 8).with(|row| {
+            row.message = says("Which of the two migrations should go first?");
+            row.subagents = 2;
+        }),
+        row("mobile", "Codex", Status::Failed, Attention::None, 300)
+            .with(|row| row.message = says("Billing: the account is out of credit")),
+        row("mobile", "A Home-Made Agent With a Long Name", Status::Running, Attention::None, 3590).with(|row| {
+            row.tool = says("Read");
+            row.detail = says("a/very/long/path/to/some/file/that/does/not/fit.rs");
+            row.subagents = 12;
+            row.background = 3;
+        }),
+        row("mobile", "OpenCode", Status::Idle, Attention::Finished, 360).with(|row| {
+            row.message = says("the dev server is still up");
+            row.background = 1;
+        }),
+        row("mobile", "Kilo Code", Status::Running, Attention::None, 190)
+            .with(|row| row.message = says("Rate limited, tries again in 20 s")),
+        row("mobile", "Nested Agent", Status::Idle, Attention::None, 190).with(|row| row.nested = true),
+    ];
+    let failed = |name| row("website", name, Status::Failed, Attention::Failed, 60);
+    let api = ["Codex", "Hermes Agent", "Pi Agent", "OpenCode"];
+    vec![
+        WorkspaceView {
+            dirty: Some(true),
+            ports: vec![3000, 5173, 9229],
+            ..workspace("mobile-client-next", "feature/one-page-checkout", mobile)
+        },
+        workspace("infra", "main", vec![row("infra", "Codex", Status::NeedsInput, Attention::NeedsInput, 60)]),
+        workspace("website", "main", vec![failed("Codex"), failed("Pi Agent")]),
+        workspace("notes", "main", vec![row("notes", "Codex", Status::Idle, Attention::Finished, 60)]),
+        WorkspaceView {
+            progress: Some(ProgressView { value: 1.0, label: "7 of 7 tasks".to_owned() }),
+            log: Some(LogView {
+                level: LogLevel::Warning,
+                message: "deploy: certificate expires in 3 days".to_owned(),
+            }),
+            ..workspace("api", "v2", api.map(|name| idle("api", name, 600)).to_vec())
+        },
+    ]
+}
+
+fn glib_home(folder: &str) -> Option<String> {
+    Some(gtk::glib::home_dir().join(folder).to_str()?.to_owned())
+}

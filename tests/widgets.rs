@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The real widgets on a real display: templates, recycling, selection and focus. Run with
+//! `G_DEBUG=fatal-warnings`, so that any warning of GTK fails.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use adw::prelude::*;
+use gtk::{gio, glib};
+use vigil::app::model::{Agent, Sidebar, Workspace};
+use vigil::app::widget::{self, AgentRow, FoldRow, SidebarView, Window, WorkspaceRow};
+use vigil::snapshot::{Change, RowView, Snapshot, ThingKind, WorkspaceView};
+use vigil::status::{Attention, Status};
+use vigil::time::WallTime;
+
+mod scenes;
+
+use scenes::{row, workspace};
+
+/// Turns the main loop until something holds; a test that waits for what never comes fails.
+fn wait_until(what: &str, holds: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_secs(10);
+    while !holds() {
+        assert!(Instant::now() < end, "waited in vain: {what}");
+        if !glib::MainContext::default().iteration(false) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+/// Lets everything that is due happen.
+fn settle() {
+    while glib::MainContext::default().iteration(false) {}
+}
+
+/// The application, which has recorded what was asked of it.
+struct Bench {
+    app: adw::Application,
+    sidebar: Sidebar,
+    window: Window,
+    asked: Rc<RefCell<Vec<String>>>,
+}
+
+impl Bench {
+    fn new(workspaces: Vec<WorkspaceView>) -> Self {
+        widget::register_resources();
+        // All tests of this process share one bus connection.
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let id = format!("dev.vigil.Bench{}", COUNT.fetch_add(1, Ordering::Relaxed));
+        let app = adw::Application::new(Some(&id), gio::ApplicationFlags::NON_UNIQUE);
+        app.set_resource_base_path(Some(widget::RESOURCE_PATH));
+        app.register(None::<&gio::Cancellable>).unwrap();
+        let asked = Rc::<RefCell<Vec<String>>>::default();
+        for name in ["acknowledge", "dismiss"] {
+            let action = gio::SimpleAction::new(name, Some(glib::VariantTy::STRING));
+            let asked = asked.clone();
+            action.connect_activate(move |action, id| {
+                asked.borrow_mut().push(format!("{} {}", action.name(), id.unwrap().str().unwrap()));
+            });
+            app.add_action(&action);
+        }
+        let sidebar = Sidebar::new(|| WallTime(scenes::NOW));
+        sidebar.reset(&Snapshot { workspaces, ..Snapshot::empty() });
+        let window = Window::new(&app, &sidebar);
+        window.present();
+        wait_until("the window is on the screen", || window.is_mapped());
+        settle();
+        Self { app, sidebar, window, asked }
+    }
+
+    fn picture(name: &str) -> Self {
+        let bench = Self::new(Vec::new());
+        scenes::show(&bench.sidebar, name);
+        settle();
+        bench
+    }
+
+    fn view(&self) -> SidebarView {
+        find(self.window.upcast_ref()).expect("the window has a list")
+    }
+
+    fn list(&self) -> gtk::ListView {
+        find(self.window.upcast_ref()).expect("the view has a list")
+    }
+
+    fn rows(&self) -> Vec<AgentRow> {
+        let mut rows = all::<AgentRow>(self.list().upcast_ref());
+        rows.retain(|row| row.agent().is_some());
+        rows
+    }
+
+    fn row(&self, id: &str) -> AgentRow {
+        let row = self.rows().into_iter().find(|row| row.agent().unwrap().id() == id);
+        row.unwrap_or_else(|| panic!("no row {id}"))
+    }
+
+    fn focused(&self) -> Option<glib::Object> {
+        let focus = GtkWindowExt::focus(&self.window)?;
+        let row = focus.downcast_ref::<AgentRow>().and_then(|row| row.agent()).map(Cast::upcast);
+        row.or_else(|| focus.downcast_ref::<WorkspaceRow>().and_then(|row| row.workspace()).map(Cast::upcast))
+            .or_else(|| focus.downcast_ref::<FoldRow>().and_then(|row| row.fold()).map(Cast::upcast))
+    }
+
+    fn focused_id(&self) -> String {
+        self.focused().and_downcast::<Agent>().map(|agent| agent.id()).unwrap_or_default()
+    }
+
+    fn apply(&self, changes: &[Change]) {
+        self.sidebar.apply(changes);
+        settle();
+    }
+
+    fn close(self) {
+        self.window.destroy();
+        settle();
+        self.app.quit();
+    }
+}
+
+fn children(widget: &gtk::Widget) -> impl Iterator<Item = gtk::Widget> {
+    std::iter::successors(widget.first_child(), |child| child.next_sibling())
+}
+
+fn all<T: IsA<gtk::Widget>>(widget: &gtk::Widget) -> Vec<T> {
+    let mut found: Vec<T> = widget.clone().downcast().into_iter().collect();
+    found.extend(children(widget).flat_map(|child| all::<T>(&child)));
+    found
+}
+
+fn find<T: IsA<gtk::Widget>>(widget: &gtk::Widget) -> Option<T> {
+    all(widget).into_iter().next()
+}
+
+/// The texts of all labels that can be seen.
+fn texts(widget: &impl IsA<gtk::Widget>) -> Vec<String> {
+    let labels = all::<gtk::Label>(widget.upcast_ref());
+    labels.iter().filter(|label| label.is_mapped()).map(|label| label.label().to_string()).collect()
+}
+
+fn running(name: &str) -> RowView {
+    row("w", name, Status::Running, Attention::None, 600)
+}
+
+fn asking(name: &str) -> RowView {
+    row("w", name, Status::NeedsInput, Attention::NeedsInput, 600)
+}
+
+fn idle(name: &str) -> RowView {
+    row("w", name, Status::Idle, Attention::None, 600)
+}
+
+fn one(rows: Vec<RowView>) -> Bench {
+    Bench::new(vec![workspace("w", "main", rows)])
+}
+
+#[gtk::test]
+fn every_template_is_sound() {
+    widget::register_resources();
+    let _ = (AgentRow::default(), WorkspaceRow::default(), FoldRow::default());
+    for picture in ["busy", "calm", "empty", "question", "states"] {
+        Bench::picture(picture).close();
+    }
+    let bench = Bench::picture("busy");
+    WidgetExt::activate_action(&bench.window, "win.show-help-overlay", None).unwrap();
+    let shortcuts = bench.app.windows().into_iter().find_map(|window| window.downcast::<gtk::ShortcutsWindow>().ok());
+    let shortcuts = shortcuts.or_else(|| {
+        let windows = gtk::Window::list_toplevels();
+        windows.into_iter().find_map(|window| window.downcast::<gtk::ShortcutsWindow>().ok())
+    });
+    shortcuts.expect("the shortcuts are shown").destroy();
+    bench.close();
+}
+
+#[gtk::test]
+fn the_icons_are_our_own() {
+    let bench = Bench::picture("states");
+    let theme = gtk::IconTheme::for_display(&WidgetExt::display(&bench.window));
+    for image in all::<gtk::Image>(bench.list().upcast_ref()) {
+        let Some(name) = image.icon_name() else { continue };
+        let icon = theme.lookup_icon(&name, &[], 16, 1, gtk::TextDirection::None, gtk::IconLookupFlags::empty());
+        let file = icon.file().expect("a resource is a file").uri();
+        assert!(file.starts_with("resource:///dev/vigil/Vigil/icons/"), "{name}: {file}");
+        assert!(icon.is_symbolic(), "{name}");
+    }
+    bench.close();
+}
+
+#[gtk::test]
+fn a_row_follows_its_agent() {
+    let bench = one(vec![running("A")]);
+    let row = bench.row("w/A");
+    assert!(texts(&row).contains(&"Running".to_owned()));
+    assert!(row.has_css_class("running"));
+    let mut view = asking("A");
+    view.message = Some("Which <b>one</b>?".to_owned());
+    bench.apply(&[Change::row("w", view)]);
+    let texts = texts(&row);
+    assert!(texts.contains(&"Needs input".to_owned()) && texts.contains(&"Which <b>one</b>?".to_owned()), "{texts:?}");
+    assert!(row.has_css_class("needs-input") && !row.has_css_class("running"));
+    bench.close();
+}
+
+#[gtk::test]
+fn a_row_that_is_used_again_follows_only_its_new_agent() {
+    let sidebar = Sidebar::new(|| WallTime(scenes::NOW));
+    let workspaces = vec![workspace("w", "main", vec![running("A"), idle("B")])];
+    sidebar.reset(&Snapshot { workspaces, ..Snapshot::empty() });
+    let row = AgentRow::default();
+    let shown =
+        || all::<gtk::Label>(row.upcast_ref()).iter().map(|label| label.label().to_string()).collect::<Vec<_>>();
+    row.set_agent(sidebar.agent("w/A"));
+    row.set_agent(None::<Agent>);
+    row.set_agent(sidebar.agent("w/B"));
+    assert!(shown().contains(&"Idle".to_owned()));
+    sidebar.apply(&[Change::row("w", asking("A"))]);
+    assert!(!shown().contains(&"Needs input".to_owned()) && !row.has_css_class("needs-input"));
+    sidebar.apply(&[Change::row("w", asking("B"))]);
+    assert!(shown().contains(&"Needs input".to_owned()) && row.has_css_class("needs-input"));
+}
+
+#[gtk::test]
+fn nothing_outlives_its_end() {
+    let bench = Bench::picture("states");
+    let agents: Vec<_> = bench.rows().iter().map(|row| row.agent().unwrap().downgrade()).collect();
+    let rows: Vec<_> = bench.rows().iter().map(ObjectExt::downgrade).collect();
+    let workspaces: Vec<glib::WeakRef<Workspace>> =
+        bench.sidebar.workspaces().iter().map(|workspace| Workspace::downgrade(&workspace.unwrap())).collect();
+    assert!(!agents.is_empty() && !workspaces.is_empty());
+    bench.sidebar.reset(&Snapshot::empty());
+    settle();
+    assert!(agents.iter().all(|agent| agent.upgrade().is_none()), "agents");
+    assert!(workspaces.iter().all(|workspace| workspace.upgrade().is_none()), "workspaces");
+    assert!(rows.iter().all(|row| row.upgrade().is_none()), "rows");
+
+    // A window leaves nothing at the sidebar, which stays.
+    let (window, view) = (bench.window.downgrade(), bench.view().downgrade());
+    let sidebar = bench.sidebar.clone();
+    bench.close();
+    assert!(window.upgrade().is_none(), "window");
+    assert!(view.upgrade().is_none(), "view");
+    assert!(!sidebar.mapped() && !sidebar.is_ticking());
+    let weak = sidebar.downgrade();
+    drop(sidebar);
+    assert!(weak.upgrade().is_none(), "sidebar");
+}
+
+#[gtk::test]
+fn nothing_is_selected_by_itself() {
+    let bench = one(vec![running("A")]);
+    assert_eq!(bench.window.selected_row(), None);
+    bench.close();
+}
+
+#[gtk::test]
+fn selection_and_focus_move_with_their_row() {
+    let bench = one(["A", "B", "C", "D"].map(running).to_vec());
+    assert!(bench.window.select_row("w/C"));
+    assert_eq!((bench.window.selected_row().unwrap(), bench.focused_id()), ("w/C".to_owned(), "w/C".to_owned()));
+    for change in [asking("C"), running("C"), asking("A"), asking("D"), asking("C"), running("A")] {
+        bench.apply(&[Change::row("w", change)]);
+        assert_eq!((bench.window.selected_row().unwrap(), bench.focused_id()), ("w/C".to_owned(), "w/C".to_owned()));
+    }
+    bench.close();
+}
+
+#[gtk::test]
+fn the_focus_of_a_row_that_goes_stays_in_its_place() {
+    let bench = one(["A", "B", "C"].map(running).to_vec());
+    bench.window.select_row("w/B");
+    bench.apply(&[Change::removed(ThingKind::Row, "w/B")]);
+    assert_eq!(bench.focused_id(), "w/C");
+    bench.apply(&[Change::removed(ThingKind::Row, "w/C")]);
+    assert_eq!(bench.focused_id(), "w/A");
+    bench.close();
+}
+
+#[gtk::test]
+fn the_focus_of_a_row_that_is_folded_away_goes_to_the_fold() {
+    let mut finished = idle("D");
+    finished.attention = Attention::Finished;
+    let bench = one(vec![idle("A"), idle("B"), idle("C"), finished]);
+    bench.window.select_row("w/D");
+    bench.apply(&[Change::row("w", idle("D"))]);
+    assert!(bench.focused().unwrap().is::<vigil::app::model::Fold>());
+    let workspace = bench.sidebar.workspace("w").unwrap();
+    bench.sidebar.toggle_folded(&workspace);
+    settle();
+    assert!(bench.focused().unwrap().is::<Workspace>());
+    bench.close();
+}
+
+#[gtk::test]
+fn a_row_is_selected_out_of_a_fold_and_from_far_away() {
+    let mut workspaces: Vec<WorkspaceView> = (0..40)
+        .map(|number| {
+            let id = format!("w{number}");
+            let rows =
+                (0..10).map(|row_number| row(&id, &format!("A{row_number}"), Status::Running, Attention::None, 9));
+            workspace(&id, "main", rows.collect())
+        })
+        .collect();
+    workspaces.push(workspace("w", "main", ["A", "B", "C", "D"].map(idle).to_vec()));
+    let bench = Bench::new(workspaces);
+    bench.sidebar.toggle_folded(&bench.sidebar.workspace("w").unwrap());
+    assert!(bench.window.select_row("w/D"));
+    settle();
+    assert_eq!((bench.window.selected_row().unwrap(), bench.focused_id()), ("w/D".to_owned(), "w/D".to_owned()));
+    assert!(bench.row("w/D").is_mapped());
+    assert!(bench.window.select_row("w3/A7"));
+    assert_eq!(bench.focused_id(), "w3/A7");
+    assert!(!bench.window.select_row("w/Z"));
+    bench.close();
+}
+
+#[gtk::test]
+fn activating_a_row_acknowledges_folds_or_unfolds() {
+    let mut rows = vec![running("R")];
+    rows.extend(["A", "B", "C", "D"].map(idle));
+    let bench = one(rows);
+    let activate = |position: u32| {
+        bench.list().emit_by_name::<()>("activate", &[&position]);
+        settle();
+    };
+    activate(1);
+    assert_eq!(bench.asked.take(), ["acknowledge w/R"]);
+    let workspace = bench.sidebar.workspace("w").unwrap();
+    assert_eq!(workspace.rows().n_items(), 2);
+    activate(2);
+    assert_eq!(workspace.rows().n_items(), 5);
+    activate(0);
+    assert!(workspace.folded());
+    assert!(bench.asked.take().is_empty());
+    bench.close();
+}
+
+#[gtk::test]
+fn delete_dismisses_the_focused_row() {
+    let bench = one(vec![running("A")]);
+    let dismiss = || WidgetExt::activate_action(&bench.row("w/A"), "row.dismiss", None).unwrap();
+    dismiss();
+    assert!(bench.asked.take().is_empty(), "no row has the focus");
+    bench.window.select_row("w/A");
+    dismiss();
+    assert_eq!(bench.asked.take(), ["dismiss w/A"]);
+    bench.close();
+}
+
+#[gtk::test]
+fn the_menu_opens_and_closes() {
+    let bench = one(vec![asking("A")]);
+    bench.window.select_row("w/A");
+    WidgetExt::activate_action(&bench.row("w/A"), "row.menu", None).unwrap();
+    settle();
+    let menu = find::<gtk::PopoverMenu>(bench.view().upcast_ref()).expect("there is a menu");
+    assert!(menu.is_visible());
+    assert!(texts(&menu).iter().any(|text| text.contains("Mark as")));
+    menu.popdown();
+    bench.close();
+}
+
+#[gtk::test]
+fn an_open_question_is_the_agents_and_not_the_rows() {
+    let mut view = asking("A");
+    view.question = Some("rm -rf build".to_owned());
+    let bench = one(vec![view.clone(), running("B")]);
+    let agent = bench.sidebar.agent("w/A").unwrap();
+    let expander = |row: &AgentRow| find::<gtk::ToggleButton>(row.upcast_ref()).unwrap();
+    expander(&bench.row("w/A")).set_active(true);
+    assert!(agent.expanded());
+    bench.window.select_row("w/B");
+    assert!(expander(&bench.row("w/A")).is_active(), "a new selection binds the rows anew");
+    bench.apply(&[Change::row("w", running("A"))]);
+    assert!(!expander(&bench.row("w/A")).is_active());
+    assert!(all::<gtk::Button>(bench.row("w/A").upcast_ref()).iter().all(|button| !button.is_mapped()));
+    bench.close();
+}
+
+#[gtk::test]
+fn a_search_finds_and_lets_go() {
+    let bench = Bench::picture("states");
+    let before = bench.list().model().unwrap().n_items();
+    bench.window.search("hermes");
+    wait_until("the search is on", || bench.sidebar.search() == "hermes");
+    settle();
+    let shown: Vec<String> =
+        bench.rows().iter().filter(|row| row.is_mapped()).map(|row| row.agent().unwrap().id()).collect();
+    assert_eq!(shown, ["api/Hermes Agent"]);
+    assert_eq!(bench.list().model().unwrap().n_items(), 2, "its workspace and itself");
+    // What comes to match while it is searched for is found, too.
+    let mut view = row("mobile", "Codex", Status::Running, Attention::None, 1);
+    view.message = Some("asks Hermes".to_owned());
+    bench.apply(&[Change::row("mobile-client-next", view)]);
+    assert_eq!(bench.list().model().unwrap().n_items(), 4);
+    bench.window.search("no such thing");
+    wait_until("nothing is found", || bench.sidebar.page() == "nothing-found");
+    WidgetExt::activate_action(&bench.window, "win.search", None).unwrap();
+    wait_until("the search is over", || bench.sidebar.search().is_empty());
+    assert_eq!(bench.list().model().unwrap().n_items(), before);
+    bench.close();
+}
+
+#[gtk::test]
+fn the_window_is_usable_at_its_narrowest() {
+    let bench = Bench::picture("question");
+    let (minimum, _, _, _) = bench.window.measure(gtk::Orientation::Horizontal, -1);
+    assert!(minimum <= 262, "{minimum}");
+    bench.close();
+}
+
+#[gtk::test]
+fn times_tick_while_the_window_is_mapped() {
+    let bench = one(vec![row("w", "A", Status::Running, Attention::None, 5)]);
+    assert!(bench.sidebar.mapped() && bench.sidebar.is_ticking());
+    bench.window.set_visible(false);
+    wait_until("the window is off the screen", || !bench.window.is_mapped());
+    assert!(!bench.sidebar.is_ticking());
+    bench.close();
+}
+
+#[gtk::test]
+fn a_toast_shows_any_text_as_it_is() {
+    let bench = one(vec![running("A")]);
+    bench.window.toast("<b>no & markup");
+    settle();
+    assert!(texts(&bench.window).iter().any(|text| text == "&lt;b&gt;no &amp; markup" || text == "<b>no & markup"));
+    bench.close();
+}
+
+#[gtk::test]
+fn the_header_is_calm_or_says_who_is_wanted() {
+    let bench = one(vec![running("A"), asking("B")]);
+    let shown = || texts(&find::<adw::HeaderBar>(bench.window.upcast_ref()).unwrap());
+    assert!(shown().contains(&"1 needs you".to_owned()) && !shown().contains(&"Vigil".to_owned()));
+    bench.apply(&[Change::row("w", running("B"))]);
+    assert!(shown().contains(&"Vigil".to_owned()) && shown().contains(&"2 running".to_owned()), "{:?}", shown());
+    bench.close();
+}
