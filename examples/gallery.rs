@@ -29,7 +29,7 @@ fn main() -> glib::ExitCode {
         for name in ["acknowledge", "dismiss"] {
             let action = gio::SimpleAction::new(name, Some(glib::VariantTy::STRING));
             action.connect_activate(|action, id| {
-                println!("{} {}", action.name(), id.and_then(|id| id.str()).unwrap_or(""))
+                println!("{} {}", action.name(), id.and_then(|id| id.str()).unwrap_or(""));
             });
             app.add_action(&action);
         }
