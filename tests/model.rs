@@ -24,7 +24,7 @@ impl Signals {
         let signals = Self::default();
         let log = signals.0.clone();
         list.connect_items_changed(move |_, position, removed, added| {
-            log.borrow_mut().push((position, removed, added))
+            log.borrow_mut().push((position, removed, added));
         });
         signals
     }
@@ -309,7 +309,7 @@ fn the_header_says_what_matters() {
     assert_eq!(says(&[idle("A")]), ("0 need you".into(), false, false, "All idle".into()));
     assert_eq!(says(&[running("A"), running("B")]), ("0 need you".into(), false, false, "2 running".into()));
     assert_eq!(says(&[running("A"), asking("B")]), ("1 needs you".into(), true, false, "1 running".into()));
-    assert_eq!(says(&[failed.clone()]), ("1 needs you".into(), true, true, "All idle".into()));
+    assert_eq!(says(std::slice::from_ref(&failed)), ("1 needs you".into(), true, true, "All idle".into()));
     assert_eq!(says(&[failed, asking("B")]), ("2 need you".into(), true, false, "All idle".into()));
     let mut finished = idle("A");
     finished.attention = Attention::Finished;
