@@ -29,7 +29,7 @@ fn main() -> glib::ExitCode {
         for name in ["acknowledge", "dismiss"] {
             let action = gio::SimpleAction::new(name, Some(glib::VariantTy::STRING));
             action.connect_activate(|action, id| {
-                println!("{} {}", action.name(), id.and_then(|id| id.str()).unwrap_or(""))
+                println!("{} {}", action.name(), id.and_then(|id| id.str()).unwrap_or(""));
             });
             app.add_action(&action);
         }
@@ -49,6 +49,9 @@ fn main() -> glib::ExitCode {
             settings
                 .set_gtk_font_name(Some(&std::env::var("GALLERY_FONT").unwrap_or_else(|_| "Cantarell 11".to_owned())));
             settings.set_gtk_decoration_layout(Some(":close"));
+            if let Some(dpi) = std::env::var("GALLERY_DPI").ok().and_then(|dpi| dpi.parse::<i32>().ok()) {
+                settings.set_gtk_xft_dpi(dpi * 1024);
+            }
         }
         window.present();
         // The frame that GTK draws where there is no window manager.

@@ -6,12 +6,16 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use gtk::{gio, glib, prelude::*};
-use vigil::app::model::{Agent, AgentFace, Fold, Sidebar, Workspace, splice};
+use vigil::app::model::{Agent, Fold, Sidebar, Workspace};
 use vigil::snapshot::{Change, RowView, Snapshot, ThingKind, WorkspaceView};
 use vigil::status::{Attention, Status};
 use vigil::time::WallTime;
 
+#[path = "model/faces.rs"]
+mod faces;
 mod scenes;
+#[path = "model/splicing.rs"]
+mod splicing;
 
 use scenes::{row, settle, workspace};
 
@@ -24,7 +28,7 @@ impl Signals {
         let signals = Self::default();
         let log = signals.0.clone();
         list.connect_items_changed(move |_, position, removed, added| {
-            log.borrow_mut().push((position, removed, added))
+            log.borrow_mut().push((position, removed, added));
         });
         signals
     }
@@ -309,7 +313,7 @@ fn the_header_says_what_matters() {
     assert_eq!(says(&[idle("A")]), ("0 need you".into(), false, false, "All idle".into()));
     assert_eq!(says(&[running("A"), running("B")]), ("0 need you".into(), false, false, "2 running".into()));
     assert_eq!(says(&[running("A"), asking("B")]), ("1 needs you".into(), true, false, "1 running".into()));
-    assert_eq!(says(&[failed.clone()]), ("1 needs you".into(), true, true, "All idle".into()));
+    assert_eq!(says(std::slice::from_ref(&failed)), ("1 needs you".into(), true, true, "All idle".into()));
     assert_eq!(says(&[failed, asking("B")]), ("2 need you".into(), true, false, "All idle".into()));
     let mut finished = idle("A");
     finished.attention = Attention::Finished;
@@ -334,96 +338,6 @@ fn a_question_stays_open_through_changes_and_closes_with_its_end() {
     assert!(!agent.expanded() && !agent.question_visible());
     agent.set_expanded(true);
     assert!(!agent.expanded(), "there is nothing to open");
-}
-
-#[test]
-fn every_message_line() {
-    let face = |status, attention, change: &dyn Fn(&mut RowView)| {
-        let mut view = row("w", "A", status, attention, 1);
-        change(&mut view);
-        let face = AgentFace::of(&view, "w");
-        let plain = face.message.replace(['\u{2068}', '\u{2069}'], "");
-        (plain, face.message_lines, face.detail_visible)
-    };
-    let text = |text: &str| Some(text.to_owned());
-    use Attention as A;
-    use Status as S;
-    let tool = |row: &mut RowView| (row.tool, row.detail) = (text("Bash"), text("cargo test"));
-    let tool_only = |row: &mut RowView| (row.tool, row.message) = (text("Bash"), text("said"));
-    let said = |row: &mut RowView| row.message = text("said");
-    let nothing = |_: &mut RowView| {};
-    let permission = |row: &mut RowView| {
-        (row.tool, row.question, row.message) = (text("Bash"), text("rm -rf x"), text("Permission for Bash"));
-    };
-    let asked =
-        |row: &mut RowView| (row.tool, row.question, row.message) = (text("Ask"), text("Which?"), text("Which?"));
-    let unsaid = |row: &mut RowView| row.question = text("Which?");
-    for (status, attention, change, line) in [
-        (S::Running, A::None, &tool as &dyn Fn(&mut RowView), ("Bash · cargo test", 1, true)),
-        (S::Running, A::None, &tool_only, ("Bash", 1, true)),
-        (S::Running, A::None, &said, ("said", 1, true)),
-        (S::Running, A::None, &nothing, ("", 1, false)),
-        (S::Idle, A::Finished, &said, ("Finished · said", 1, true)),
-        (S::Idle, A::Finished, &nothing, ("Finished", 1, true)),
-        (S::Idle, A::None, &said, ("said", 1, true)),
-        (S::Failed, A::Failed, &said, ("said", 2, true)),
-        (S::Failed, A::None, &said, ("said", 1, true)),
-        (S::NeedsInput, A::NeedsInput, &permission, ("Bash · rm -rf x", 2, true)),
-        (S::NeedsInput, A::NeedsInput, &asked, ("Which?", 2, true)),
-        (S::NeedsInput, A::NeedsInput, &unsaid, ("Which?", 2, true)),
-        (S::NeedsInput, A::None, &said, ("said", 1, true)),
-    ] {
-        assert_eq!(face(status, attention, change), (line.0.to_owned(), line.1, line.2));
-    }
-}
-
-#[test]
-fn every_look() {
-    for (status, attention, classes) in [
-        (Status::Running, Attention::None, vec!["agent-row", "running"]),
-        (Status::Running, Attention::Finished, vec!["agent-row", "running", "unseen"]),
-        (Status::Idle, Attention::None, vec!["agent-row", "idle"]),
-        (Status::Idle, Attention::Finished, vec!["agent-row", "finished"]),
-        (Status::NeedsInput, Attention::NeedsInput, vec!["agent-row", "needs-input"]),
-        (Status::NeedsInput, Attention::None, vec!["agent-row", "needs-input", "seen"]),
-        (Status::Failed, Attention::Failed, vec!["agent-row", "failed"]),
-        (Status::Failed, Attention::None, vec!["agent-row", "failed", "seen"]),
-    ] {
-        assert_eq!(AgentFace::of(&row("w", "A", status, attention, 1), "w").row_classes, classes);
-    }
-    let mut view = row("w", "A", Status::Idle, Attention::Finished, 1);
-    view.background = 120;
-    let face = AgentFace::of(&view, "w");
-    assert_eq!(
-        (face.indicator.as_str(), face.status_icon.as_str()),
-        ("media-playback-start-symbolic", "emblem-ok-symbolic")
-    );
-    assert!(face.state_mark_visible, "the tick comes back beside the word");
-    assert_eq!((face.background, face.background_label.as_str(), face.subagents), (120, "99+", 0));
-    assert_eq!(face.background_tooltip, "120 background tasks");
-}
-
-#[test]
-fn a_row_says_everything_in_one_sentence() {
-    let mut view = row("shop", "Claude Code", Status::Running, Attention::None, 1);
-    (view.subagents, view.background) = (2, 1);
-    (view.tool, view.detail) = (Some("Bash".to_owned()), Some("cargo test".to_owned()));
-    assert_eq!(
-        AgentFace::of(&view, "shop").description,
-        "Claude Code in shop: Running, 2 subagents, 1 background task, Bash · cargo test"
-    );
-}
-
-#[test]
-fn a_workspace_shows_its_ports_progress_and_log() {
-    let mut view = scenes::snapshot("states").workspaces.swap_remove(0);
-    view.branch = Some("v2".to_owned());
-    let sidebar = sidebar(vec![view]);
-    let shown = sidebar.workspace("mobile-client-next").unwrap();
-    assert_eq!(shown.ports_label(), "\u{2066}:3000 :5173 +1\u{2069}");
-    assert_eq!((shown.branch().as_str(), shown.dirty()), ("v2", true));
-    assert_eq!(shown.branch_tooltip(), "\u{2068}v2\u{2069}, with uncommitted changes");
-    assert!(!shown.progress_visible() && !shown.log_visible());
 }
 
 #[test]
@@ -468,48 +382,4 @@ fn the_next_tick_is_a_second_or_a_minute_away() {
     assert_eq!(next(&[since(12), since(3000)]), Some(Duration::from_millis(750)));
     assert_eq!(next(&[since(60), since(3000)]), Some(Duration::from_secs(60)));
     assert_eq!(next(&[]), None);
-}
-
-mod splicing {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn store(names: &[u8], pool: &[glib::Object]) -> gio::ListStore {
-        names.iter().map(|name| pool[usize::from(*name)].clone()).collect()
-    }
-
-    /// Lists without repetition of a few objects.
-    fn list() -> impl Strategy<Value = Vec<u8>> {
-        proptest::sample::subsequence((0..12_u8).collect::<Vec<_>>(), 0..=12).prop_shuffle()
-    }
-
-    proptest! {
-        #[test]
-        fn any_list_becomes_any_other_and_never_holds_a_thing_twice(old in list(), new in list()) {
-            let pool: Vec<glib::Object> = (0..12).map(|_| gio::Menu::new().upcast()).collect();
-            let store = store(&old, &pool);
-            let moved = Rc::new(Cell::new(0));
-            store.connect_items_changed(glib::clone!(#[strong] moved, move |store, _, removed, added| {
-                moved.set(moved.get() + removed + added);
-                let items: Vec<glib::Object> = store.iter().map(Result::unwrap).collect();
-                let once: std::collections::HashSet<_> = items.iter().collect();
-                assert_eq!(once.len(), items.len());
-            }));
-            let wanted: Vec<glib::Object> = new.iter().map(|name| pool[usize::from(*name)].clone()).collect();
-            splice(&store, &wanted);
-            let items: Vec<glib::Object> = store.iter().map(Result::unwrap).collect();
-            prop_assert_eq!(&items, &wanted);
-
-            // The fewest: what stays is the longest run that both lists have in common.
-            let mut common = vec![vec![0_usize; new.len() + 1]; old.len() + 1];
-            for (i, a) in old.iter().enumerate() {
-                for (j, b) in new.iter().enumerate() {
-                    common[i + 1][j + 1] =
-                        if a == b { common[i][j] + 1 } else { common[i][j + 1].max(common[i + 1][j]) };
-                }
-            }
-            let kept = common[old.len()][new.len()];
-            prop_assert_eq!(moved.get() as usize, old.len() + new.len() - 2 * kept);
-        }
-    }
 }

@@ -2,142 +2,20 @@
 //! The real widgets on a real display: templates, recycling, selection and focus. Run with
 //! `G_DEBUG=fatal-warnings`, so that any warning of GTK fails.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
-
 use adw::prelude::*;
 use gtk::{gio, glib};
 use vigil::app::model::{Agent, Sidebar, Workspace};
-use vigil::app::widget::{self, AgentRow, FoldRow, SidebarView, Window, WorkspaceRow};
+use vigil::app::widget::{self, AgentRow, FoldRow, WorkspaceRow};
 use vigil::snapshot::{Change, RowView, Snapshot, ThingKind, WorkspaceView};
 use vigil::status::{Attention, Status};
 use vigil::time::WallTime;
 
+#[path = "widgets/bench.rs"]
+mod bench;
 mod scenes;
 
+use bench::{Bench, all, find, settle, texts, wait_until};
 use scenes::{row, workspace};
-
-/// Turns the main loop until something holds; a test that waits for what never comes fails.
-fn wait_until(what: &str, holds: impl Fn() -> bool) {
-    let end = Instant::now() + Duration::from_secs(10);
-    while !holds() {
-        assert!(Instant::now() < end, "waited in vain: {what}");
-        if !glib::MainContext::default().iteration(false) {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-    }
-}
-
-/// Lets everything that is due happen.
-fn settle() {
-    while glib::MainContext::default().iteration(false) {}
-}
-
-/// The application, which has recorded what was asked of it.
-struct Bench {
-    app: adw::Application,
-    sidebar: Sidebar,
-    window: Window,
-    asked: Rc<RefCell<Vec<String>>>,
-}
-
-impl Bench {
-    fn new(workspaces: Vec<WorkspaceView>) -> Self {
-        widget::register_resources();
-        // All tests of this process share one bus connection.
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let id = format!("dev.vigil.Bench{}", COUNT.fetch_add(1, Ordering::Relaxed));
-        let app = adw::Application::new(Some(&id), gio::ApplicationFlags::NON_UNIQUE);
-        app.set_resource_base_path(Some(widget::RESOURCE_PATH));
-        app.register(None::<&gio::Cancellable>).unwrap();
-        let asked = Rc::<RefCell<Vec<String>>>::default();
-        for name in ["acknowledge", "dismiss"] {
-            let action = gio::SimpleAction::new(name, Some(glib::VariantTy::STRING));
-            let asked = asked.clone();
-            action.connect_activate(move |action, id| {
-                asked.borrow_mut().push(format!("{} {}", action.name(), id.unwrap().str().unwrap()));
-            });
-            app.add_action(&action);
-        }
-        let sidebar = Sidebar::new(|| WallTime(scenes::NOW));
-        sidebar.reset(&Snapshot { workspaces, ..Snapshot::empty() });
-        let window = Window::new(&app, &sidebar);
-        window.present();
-        wait_until("the window is on the screen", || window.is_mapped());
-        settle();
-        Self { app, sidebar, window, asked }
-    }
-
-    fn picture(name: &str) -> Self {
-        let bench = Self::new(Vec::new());
-        scenes::show(&bench.sidebar, name);
-        settle();
-        bench
-    }
-
-    fn view(&self) -> SidebarView {
-        find(self.window.upcast_ref()).expect("the window has a list")
-    }
-
-    fn list(&self) -> gtk::ListView {
-        find(self.window.upcast_ref()).expect("the view has a list")
-    }
-
-    fn rows(&self) -> Vec<AgentRow> {
-        let mut rows = all::<AgentRow>(self.list().upcast_ref());
-        rows.retain(|row| row.agent().is_some());
-        rows
-    }
-
-    fn row(&self, id: &str) -> AgentRow {
-        let row = self.rows().into_iter().find(|row| row.agent().unwrap().id() == id);
-        row.unwrap_or_else(|| panic!("no row {id}"))
-    }
-
-    fn focused(&self) -> Option<glib::Object> {
-        let focus = GtkWindowExt::focus(&self.window)?;
-        let row = focus.downcast_ref::<AgentRow>().and_then(|row| row.agent()).map(Cast::upcast);
-        row.or_else(|| focus.downcast_ref::<WorkspaceRow>().and_then(|row| row.workspace()).map(Cast::upcast))
-            .or_else(|| focus.downcast_ref::<FoldRow>().and_then(|row| row.fold()).map(Cast::upcast))
-    }
-
-    fn focused_id(&self) -> String {
-        self.focused().and_downcast::<Agent>().map(|agent| agent.id()).unwrap_or_default()
-    }
-
-    fn apply(&self, changes: &[Change]) {
-        self.sidebar.apply(changes);
-        settle();
-    }
-
-    fn close(self) {
-        self.window.destroy();
-        settle();
-        self.app.quit();
-    }
-}
-
-fn children(widget: &gtk::Widget) -> impl Iterator<Item = gtk::Widget> {
-    std::iter::successors(widget.first_child(), |child| child.next_sibling())
-}
-
-fn all<T: IsA<gtk::Widget>>(widget: &gtk::Widget) -> Vec<T> {
-    let mut found: Vec<T> = widget.clone().downcast().into_iter().collect();
-    found.extend(children(widget).flat_map(|child| all::<T>(&child)));
-    found
-}
-
-fn find<T: IsA<gtk::Widget>>(widget: &gtk::Widget) -> Option<T> {
-    all(widget).into_iter().next()
-}
-
-/// The texts of all labels that can be seen.
-fn texts(widget: &impl IsA<gtk::Widget>) -> Vec<String> {
-    let labels = all::<gtk::Label>(widget.upcast_ref());
-    labels.iter().filter(|label| label.is_mapped()).map(|label| label.label().to_string()).collect()
-}
 
 fn running(name: &str) -> RowView {
     row("w", name, Status::Running, Attention::None, 600)
@@ -174,16 +52,18 @@ fn every_template_is_sound() {
 }
 
 #[gtk::test]
-fn the_icons_are_our_own() {
+fn every_icon_is_bundled() {
     let bench = Bench::picture("states");
-    let theme = gtk::IconTheme::for_display(&WidgetExt::display(&bench.window));
-    for image in all::<gtk::Image>(bench.list().upcast_ref()) {
-        let Some(name) = image.icon_name() else { continue };
-        let icon = theme.lookup_icon(&name, &[], 16, 1, gtk::TextDirection::None, gtk::IconLookupFlags::empty());
-        let file = icon.file().expect("a resource is a file").uri();
-        assert!(file.starts_with("resource:///dev/vigil/Vigil/icons/"), "{name}: {file}");
-        assert!(icon.is_symbolic(), "{name}");
+    let images = all::<gtk::Image>(bench.list().upcast_ref());
+    let names: Vec<String> = images.iter().filter_map(|image| image.icon_name()).map(String::from).collect();
+    assert!(names.len() > 20);
+    // The user's theme comes first; where it lacks one, ours is there.
+    for name in names.iter().map(String::as_str).chain(["dev.vigil.Vigil-symbolic", "open-menu-symbolic"]) {
+        let path = format!("{}/icons/scalable/actions/{name}.svg", widget::RESOURCE_PATH);
+        assert!(gio::resources_lookup_data(&path, gio::ResourceLookupFlags::NONE).is_ok(), "{path}");
     }
+    let theme = gtk::IconTheme::for_display(&WidgetExt::display(&bench.window));
+    assert!(theme.has_icon("dev.vigil.Vigil-symbolic"));
     bench.close();
 }
 

@@ -36,7 +36,7 @@ pub fn ngettext_f(singular: &str, plural: &str, count: u32) -> String {
 }
 
 /// Fills each `{name}` of `text`, once.
-fn fill(text: &str, values: &[(&str, &str)]) -> String {
+pub fn fill(text: &str, values: &[(&str, &str)]) -> String {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find('{') {

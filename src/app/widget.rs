@@ -25,6 +25,8 @@ pub const RESOURCE_PATH: &str = "/dev/vigil/Vigil";
 
 /// Makes style sheets and icons known. Call it once, before the application starts up.
 pub fn register_resources() {
+    // The macro reads the folder without telling cargo; these two change often enough to tell it by hand.
+    const _: [&[u8]; 2] = [include_bytes!("../../resources/style.css"), include_bytes!("../../resources/style-hc.css")];
     static DATA: &[u8] = gvdb_macros::include_gresource_from_dir!("/dev/vigil/Vigil", "resources");
     let resource = gio::Resource::from_data(&glib::Bytes::from_static(DATA)).expect("built by the compiler");
     gio::resources_register(&resource);

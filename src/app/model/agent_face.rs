@@ -138,9 +138,10 @@ fn row_classes(row: &RowView) -> Vec<&'static str> {
 struct Message(Vec<String>);
 
 impl Message {
-    // Translators: between the parts of a message, as in "Bash · cargo test" and "Finished · All tests pass".
     fn joined(&self, part: impl Fn(&str) -> String) -> String {
-        self.0.iter().map(|text| part(text)).collect::<Vec<_>>().join(&gettext(" · "))
+        // Translators: between the parts of a message, as in "Bash · cargo test" and "Finished · All tests pass".
+        let separator = gettext(" · ");
+        self.0.iter().map(|text| part(text)).collect::<Vec<_>>().join(&separator)
     }
 
     fn is_empty(&self) -> bool {

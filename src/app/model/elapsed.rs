@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::app::i18n::gettext_f;
+use crate::app::i18n::{fill, gettext};
 use crate::time::WallTime;
 
 const MINUTE: i64 = 60;
@@ -13,17 +13,17 @@ const DAY: i64 = 24 * HOUR;
 /// "12s", "4m", "3h", "2d". A clock that was set back gives "0s".
 pub fn elapsed(since: WallTime, now: WallTime) -> String {
     let seconds = seconds(since, now);
-    let (count, msgid) = match seconds {
+    let filled = |msgid: String, count: i64| fill(&msgid, &[("count", &count.to_string())]);
+    match seconds {
         // Translators: seconds; at most four characters in all.
-        0..MINUTE => (seconds, "{count}s"),
+        0..MINUTE => filled(gettext("{count}s"), seconds),
         // Translators: minutes; at most four characters in all.
-        MINUTE..HOUR => (seconds / MINUTE, "{count}m"),
+        MINUTE..HOUR => filled(gettext("{count}m"), seconds / MINUTE),
         // Translators: hours; at most four characters in all.
-        HOUR..DAY => (seconds / HOUR, "{count}h"),
+        HOUR..DAY => filled(gettext("{count}h"), seconds / HOUR),
         // Translators: days; at most four characters in all.
-        _ => ((seconds / DAY).min(999), "{count}d"),
-    };
-    gettext_f(msgid, &[("count", &count.to_string())])
+        _ => filled(gettext("{count}d"), (seconds / DAY).min(999)),
+    }
 }
 
 /// When the times of rows that began at `since` are to be set again: at the next whole second if one of them still

@@ -26,6 +26,12 @@ pub(super) struct Showing {
     pub searching: bool,
 }
 
+impl Showing {
+    fn shows(self, agent: &Agent) -> bool {
+        self.hidden || !agent.view().hidden
+    }
+}
+
 mod imp {
     use super::*;
 
@@ -213,12 +219,13 @@ impl Workspace {
     /// Whether there is anything to show of it.
     pub(super) fn is_shown(&self, showing: Showing) -> bool {
         let view = self.view();
-        view.progress.is_some() || view.log.is_some() || !self.shown_agents(showing).is_empty()
+        let any = || self.imp().agents.borrow().iter().any(|agent| showing.shows(agent));
+        view.progress.is_some() || view.log.is_some() || any()
     }
 
     /// The agents that the user wants to see, folded or not.
     pub(super) fn shown_agents(&self, showing: Showing) -> Vec<Agent> {
-        self.imp().agents.borrow().iter().filter(|agent| showing.hidden || !agent.view().hidden).cloned().collect()
+        self.imp().agents.borrow().iter().filter(|agent| showing.shows(agent)).cloned().collect()
     }
 
     /// Brings its own row and the list beneath it up to date.

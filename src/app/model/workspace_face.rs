@@ -161,14 +161,7 @@ fn description(workspace: &WorkspaceView, branch: &str, dirty: bool, inside: Ins
     parts.push(ngettext_f("{count} agent", "{count} agents", inside.agents));
     if inside.folded {
         parts.push(gettext("folded"));
-        match inside.attention {
-            Attention::NeedsInput => {
-                parts.push(ngettext_f("{count} needs input", "{count} need input", inside.wanting))
-            }
-            Attention::Failed => parts.push(ngettext_f("{count} failed", "{count} failed", inside.wanting)),
-            Attention::Finished => parts.push(ngettext_f("{count} finished", "{count} finished", inside.wanting)),
-            Attention::None => {}
-        }
+        parts.push(wanting(inside));
     }
     if let Some(progress) = &workspace.progress {
         parts.push(progress.label.clone());
@@ -178,4 +171,13 @@ fn description(workspace: &WorkspaceView, branch: &str, dirty: bool, inside: Ins
     }
     parts.retain(|part| !part.is_empty());
     parts.join(&gettext(", "))
+}
+
+fn wanting(Inside { attention, wanting, .. }: Inside) -> String {
+    match attention {
+        Attention::NeedsInput => ngettext_f("{count} needs input", "{count} need input", wanting),
+        Attention::Failed => ngettext_f("{count} failed", "{count} failed", wanting),
+        Attention::Finished => ngettext_f("{count} finished", "{count} finished", wanting),
+        Attention::None => String::new(),
+    }
 }

@@ -23,11 +23,13 @@ pub fn menu(row: &RowView, path: Option<&str>) -> gio::Menu {
     if resume_command(row).is_some() {
         copy.append_item(&item(&gettext("Copy _Resume Command"), "win.copy-resume-command", row));
     }
-    let dismiss = gio::Menu::new();
-    dismiss.append_item(&item(&gettext("_Dismiss"), "app.dismiss", row));
+    let dismiss = item(&gettext("_Dismiss"), "app.dismiss", row);
+    dismiss.set_attribute_value("accel", Some(&"Delete".to_variant()));
+    let end = gio::Menu::new();
+    end.append_item(&dismiss);
 
     let menu = gio::Menu::new();
-    for section in [seen, copy, dismiss] {
+    for section in [seen, copy, end] {
         if section.n_items() > 0 {
             menu.append_section(None, &section);
         }

@@ -59,6 +59,7 @@ mod imp {
             klass.install_action("win.copy-session-id", row, |window, _, id| window.imp().copy_session_id(id));
             klass.install_action("win.copy-resume-command", row, |window, _, id| window.imp().copy_resume_command(id));
             klass.install_action("win.show-help-overlay", None, |window, _, _| window.imp().show_shortcuts());
+            klass.add_binding(gdk::Key::Escape, gdk::ModifierType::empty(), |window| window.imp().end_search());
         }
 
         fn instance_init(obj: &glib::subclass::InitializingObject<Self>) {
@@ -124,6 +125,15 @@ mod imp {
 
         fn agent(&self, id: Option<&glib::Variant>) -> Option<Agent> {
             self.sidebar().agent(id?.str()?)
+        }
+
+        /// The entry ends the search by itself, but Escape means the same on a row that was found.
+        fn end_search(&self) -> glib::Propagation {
+            if !self.search_bar.is_search_mode() {
+                return glib::Propagation::Proceed;
+            }
+            self.search_bar.set_search_mode(false);
+            glib::Propagation::Stop
         }
 
         fn open_folder(&self, id: Option<&glib::Variant>) {
