@@ -85,8 +85,12 @@ impl Service {
         self.outputs.borrow_mut().push(Box::new(output));
     }
 
-    /// Everything, as it is now.
+    /// Everything, as it is now. All of it is published first: what comes and goes between a snapshot and the next
+    /// publication would never be taken back from the reader.
     pub fn snapshot(&self, details: bool) -> Snapshot {
+        if *self.unpublished.borrow() != Dirty::default() {
+            self.publish();
+        }
         self.roster.borrow().snapshot(self.publisher.borrow().serial(), details)
     }
 
