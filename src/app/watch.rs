@@ -6,10 +6,12 @@
 //! closes the master, although a program that outlives it still holds the other end. (A watch of the entry itself
 //! fires only when that last program lets go; seen on Linux 6.18.) Only removals wake us, never a terminal's output.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::mem::MaybeUninit;
 use std::path::Path;
+use std::rc::Rc;
 
 use gtk::glib;
 use rustix::fs::inotify;
@@ -28,7 +30,8 @@ pub struct Watcher {
     queue: Queue,
     /// `None` for one that was gone before it could be watched, or cannot be: it is not tried again.
     processes: BTreeMap<Process, Option<FdWatch>>,
-    ttys: BTreeSet<String>,
+    ttys: Rc<RefCell<BTreeSet<String>>>,
+    /// There while there are terminals to be watched.
     pts: Option<FdWatch>,
 }
 
@@ -36,7 +39,7 @@ impl Watcher {
     /// Watches nothing yet; what goes is told to `queue`.
     pub fn new(queue: Queue) -> Self {
         raise_descriptor_limit();
-        Self { queue, processes: BTreeMap::new(), ttys: BTreeSet::new(), pts: None }
+        Self { queue, processes: BTreeMap::new(), ttys: Rc::default(), pts: None }
     }
 
     /// Watches exactly these.
@@ -85,14 +88,19 @@ impl Watcher {
                 Some((watched.tty.as_deref().filter(|tty| tty.starts_with("pts/"))?, watched.process.pid))
             })
             .collect();
-        let same = self.ttys.len() == named.len() && named.keys().all(|tty| self.ttys.contains(*tty));
-        if same {
-            return;
+        let fresh: Vec<(&str, u32)> = {
+            let known = self.ttys.borrow();
+            if known.len() == named.len() && named.keys().all(|tty| known.contains(*tty)) {
+                return;
+            }
+            named.iter().filter(|(tty, _)| !known.contains(**tty)).map(|(tty, pid)| (*tty, *pid)).collect()
+        };
+        self.ttys.replace(named.keys().map(ToString::to_string).collect());
+        if named.is_empty() {
+            self.pts = None;
+        } else if self.pts.is_none() {
+            self.pts = self.watch_pts();
         }
-        let fresh: Vec<(&str, u32)> =
-            named.iter().filter(|(tty, _)| !self.ttys.contains(**tty)).map(|(tty, pid)| (*tty, *pid)).collect();
-        self.ttys = named.keys().map(ToString::to_string).collect();
-        self.watch_pts();
         for (tty, pid) in fresh {
             // Gone before it was watched. If the process still has a terminal, it is one of another /dev/pts (a
             // container's), of which nothing can be said.
@@ -102,24 +110,16 @@ impl Watcher {
         }
     }
 
-    /// Opens or closes the one inotify, and tells it which names matter.
-    fn watch_pts(&mut self) {
-        // The callback owns the names it looks for; a new set is a new watch, which costs two system calls.
-        self.pts = None;
-        if self.ttys.is_empty() {
-            return;
-        }
-        let fd = match open_pts() {
-            Ok(fd) => fd,
-            Err(error) => return glib::g_warning!("vigil", "Cannot watch terminals: {error}"),
-        };
+    /// The one inotify. It goes by the names of the moment: one of its own for each set would lose what is under way.
+    fn watch_pts(&self) -> Option<FdWatch> {
+        let fd = open_pts().inspect_err(|error| glib::g_warning!("vigil", "Cannot watch terminals: {error}")).ok()?;
         let (queue, ttys) = (self.queue.clone(), self.ttys.clone());
-        self.pts = Some(FdWatch::new(fd, move |fd| {
-            for tty in removed(fd, &ttys) {
+        Some(FdWatch::new(fd, move |fd| {
+            for tty in removed(fd, &ttys.borrow()) {
                 queue.gone(Gone::Tty(tty));
             }
             glib::ControlFlow::Continue
-        }));
+        }))
     }
 }
 
