@@ -141,3 +141,82 @@ impl Finder {
         glib::future_with_timeout(PATIENCE, look).await.ok()?.ok()?
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Child, Command};
+
+    use super::*;
+    use crate::protocol::Origin;
+
+    fn find(finder: &Finder, payload: &str, origin: Origin) -> Found {
+        let payload = serde_json::from_str(payload).unwrap();
+        let delivery = Delivery { agent: "codex".into(), event: "stop".into(), payload, origin };
+        let context = glib::MainContext::new();
+        context.with_thread_default(|| context.block_on(finder.find(&delivery))).unwrap()
+    }
+
+    /// A multiplexer's server, as far as can be seen.
+    struct Server(Child);
+
+    impl Server {
+        fn start(variable: (&str, &str)) -> Self {
+            let server = Self(Command::new("sleep").arg("60").env_clear().envs([variable]).spawn().unwrap());
+            // Between fork and exec it has our environment.
+            while std::fs::read_to_string(format!("/proc/{}/comm", server.0.id())).unwrap() != "sleep\n" {
+                std::thread::yield_now();
+            }
+            server
+        }
+
+        fn link(&self) -> ChainLink {
+            let pid = self.0.id();
+            ChainLink { pid, start: proc::stat(pid).unwrap().start, comm: "tmux: server".into(), tty: 0 }
+        }
+    }
+
+    impl Drop for Server {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    #[test]
+    fn a_servers_own_variables_have_leaked() {
+        let finder = Finder::new(proc::here());
+        let server = Server::start(("KITTY_WINDOW_ID", "2"));
+        let env = [("KITTY_WINDOW_ID", "2"), ("TMUX_PANE", "%3")];
+        let env: BTreeMap<String, String> = env.map(|(name, value)| (name.to_string(), value.to_string())).into();
+        let origin = |link: ChainLink, window: &str| {
+            let mut env = env.clone();
+            env.insert("KITTY_WINDOW_ID".into(), window.into());
+            Origin { chain: vec![link], env, ..Origin::default() }
+        };
+        let leaked = find(&finder, "{}", origin(server.link(), "2")).leaked;
+        assert_eq!(leaked, BTreeSet::from(["KITTY_WINDOW_ID".to_string()]));
+        assert!(find(&finder, "{}", origin(server.link(), "5")).leaked.is_empty(), "a window of its own");
+        let reused = ChainLink { start: 1, ..server.link() };
+        assert!(find(&finder, "{}", origin(reused, "2")).leaked.is_empty(), "another process");
+        let far = Origin { host: Some("box".into()), ..origin(server.link(), "2") };
+        assert!(find(&finder, "{}", far).leaked.is_empty(), "another machine");
+    }
+
+    #[test]
+    fn two_ways_to_one_project_are_the_first() {
+        let home = tempfile::tempdir().unwrap();
+        let (top, link) = (home.path().join("shop"), home.path().join("link"));
+        std::fs::create_dir(&top).unwrap();
+        std::os::unix::fs::symlink(&top, &link).unwrap();
+        let finder = Finder::new(proc::here());
+        let root = |cwd: &std::path::Path, host: Option<&str>| {
+            let payload = serde_json::json!({ "cwd": cwd }).to_string();
+            let origin = Origin { host: host.map(ToString::to_string), ..Origin::default() };
+            find(&finder, &payload, origin).project.unwrap().root
+        };
+        assert_eq!(root(&link, None), link.to_str().unwrap());
+        assert_eq!(root(&top, None), link.to_str().unwrap());
+        assert_eq!(root(&top, Some("box")), top.to_str().unwrap(), "another machine's folder");
+        assert_eq!(find(&finder, r#"{"cwd":"relative"}"#, Origin::default()).project, None);
+    }
+}
