@@ -15,7 +15,7 @@ use crate::protocol::{APP_ID, ERROR_PREFIX, INTERFACE, OBJECT_PATH};
 pub const NOT_RUNNING: &str = "Vigil is not running";
 
 /// How long a command waits for the application, its activation included.
-const PATIENCE: Duration = Duration::from_secs(25);
+pub const PATIENCE: Duration = Duration::from_secs(25);
 
 /// Whether a call may start the application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

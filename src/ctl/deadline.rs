@@ -40,7 +40,7 @@ impl Deadline {
 
     /// Puts the end at `limit` from now.
     pub fn move_to(&self, limit: Duration) {
-        self.due.store(nanos(self.start.elapsed() + limit), Ordering::Release);
+        self.due.store(nanos(self.start.elapsed().saturating_add(limit)), Ordering::Release);
         self.thread.unpark();
     }
 

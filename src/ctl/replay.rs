@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::bus::{Activation, NOT_RUNNING, explain, talk};
+use super::bus::{Activation, NOT_RUNNING, PATIENCE, explain, talk};
 use super::{line, seen};
 use crate::protocol::Origin;
 use crate::{agent, forward};
@@ -102,14 +102,15 @@ fn step(number: usize, text: &str, agent: Option<&str>) -> anyhow::Result<Option
 
 fn play(steps: &[Step], speed: f64) -> anyhow::Result<()> {
     talk(async |vigil, deadline| {
-        deadline.lift();
         let start = Instant::now();
         let first = steps.first().map_or(Duration::ZERO, |step| step.at);
         let mut refused = 0;
         for step in steps {
             let due = step.at.saturating_sub(first).as_secs_f64() / speed;
             let due = Duration::try_from_secs_f64(due).unwrap_or(Duration::MAX);
-            std::thread::sleep(due.saturating_sub(start.elapsed()));
+            let wait = due.saturating_sub(start.elapsed());
+            deadline.move_to(wait.saturating_add(PATIENCE));
+            std::thread::sleep(wait);
             // No process of this machine is behind it, and it happens now.
             let origin = Origin { cwd: step.cwd.clone(), env: step.env.clone(), ..seen::machine(seen::boot_time()) };
             let body = (&step.agent, &step.event, &step.payload, seen::block(&origin));

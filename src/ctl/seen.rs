@@ -76,16 +76,21 @@ fn random_id() -> Option<String> {
 }
 
 fn word(path: &str) -> Option<String> {
-    Some(fs::read_to_string(path).ok()?.trim().to_string())
+    Some(line(path)?.trim().to_string())
+}
+
+/// A short file of the kernel's, in one read: at every step of an agent each system call counts.
+fn line(path: &str) -> Option<String> {
+    let mut bytes = [0; 1024];
+    let length = File::open(path).ok()?.read(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes[..length]).into_owned())
 }
 
 /// A process and its parents, nearest first, as far as they can be seen.
 fn chain(mut pid: u32) -> Vec<ChainLink> {
     let mut chain = Vec::with_capacity(CHAIN_LENGTH);
     while pid != 0 && chain.len() < CHAIN_LENGTH {
-        let Some((link, parent)) =
-            fs::read(format!("/proc/{pid}/stat")).ok().and_then(|stat| process(pid, &String::from_utf8_lossy(&stat)))
-        else {
+        let Some((link, parent)) = line(&format!("/proc/{pid}/stat")).and_then(|stat| process(pid, &stat)) else {
             break;
         };
         chain.push(link);

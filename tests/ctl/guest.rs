@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use vigil::agent::CATALOGUE;
 use zbus::{OwnedVariant, Variant};
 
-use crate::support::{Application, Bus, Call, end, run, spawn};
+use crate::support::{Application, Bus, Call, HANG, end, run, spawn};
 
 const LIMIT: Duration = Duration::from_secs(3);
 
@@ -84,6 +84,14 @@ fn the_origin_tells_where_it_comes_from() {
 fn boot_nanos() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     u64::try_from(time.tv_sec).unwrap() * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap()
+}
+
+#[test]
+fn an_application_that_hangs_holds_nobody() {
+    let bus = Bus::start();
+    let application = Application::start(&bus, "{}");
+    run(&mut bus.vigilctl(&["hook", "claude", HANG]), b"{}").assert_guest(Duration::from_millis(1000));
+    assert_eq!(application.next_call().words[1], HANG);
 }
 
 #[test]

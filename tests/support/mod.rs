@@ -163,6 +163,9 @@ pub struct Call {
     pub dict: HashMap<String, OwnedVariant>,
 }
 
+/// The event that the stand-in never answers.
+pub const HANG: &str = "hang";
+
 /// What the stand-in is told to do.
 enum Order {
     Emit(u64, String),
@@ -196,7 +199,7 @@ impl Application {
                     let emitter = SignalEmitter::new(&connection, OBJECT_PATH).expect("a path");
                     Interface::changed(&emitter, serial, &changes).await.expect("a signal");
                 }
-                connection.graceful_shutdown().await;
+                let _ = connection.close().await;
             });
         });
         is_ready.recv_timeout(PATIENCE).expect("the stand-in starts");
@@ -256,8 +259,12 @@ impl Interface {
 
 #[interface(name = "dev.vigil.Vigil1")]
 impl Interface {
-    fn hook(&self, agent: &str, event: &str, payload: &str, origin: HashMap<String, OwnedVariant>) {
+    /// Answers, but for one event.
+    async fn hook(&self, agent: &str, event: &str, payload: &str, origin: HashMap<String, OwnedVariant>) {
         self.note("Hook", &[agent, event, payload], origin);
+        if event == HANG {
+            std::future::pending::<()>().await;
+        }
     }
 
     fn set_status(&self, workspace: &str, key: &str, value: &str, options: HashMap<String, OwnedVariant>) {
