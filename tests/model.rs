@@ -13,6 +13,8 @@ use vigil::time::WallTime;
 
 #[path = "model/faces.rs"]
 mod faces;
+#[path = "model/order.rs"]
+mod order;
 mod scenes;
 #[path = "model/splicing.rs"]
 mod splicing;

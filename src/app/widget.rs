@@ -38,3 +38,9 @@ fn activate(widget: &impl IsA<gtk::Widget>, action: &str, row: &str) {
         glib::g_debug!("vigil", "No action {action}");
     }
 }
+
+/// Answers `query-tooltip` of a label: a text that is cut can be read whole; one that is not need not be said twice.
+fn tooltip_if_cut(tooltip: &gtk::Tooltip, label: &gtk::Label) -> bool {
+    tooltip.set_text(Some(&label.label()));
+    label.layout().is_ellipsized()
+}
