@@ -16,6 +16,8 @@ mod faces;
 #[path = "model/order.rs"]
 mod order;
 mod scenes;
+#[path = "model/sessions.rs"]
+mod sessions;
 #[path = "model/splicing.rs"]
 mod splicing;
 

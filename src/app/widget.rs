@@ -9,12 +9,16 @@ use gtk::{gio, glib, prelude::*};
 mod agent_row;
 mod fold_row;
 pub mod row_menu;
+mod session_line;
+mod session_list;
 mod sidebar_view;
 mod window;
 mod workspace_row;
 
 pub use agent_row::AgentRow;
 pub use fold_row::FoldRow;
+pub use session_line::SessionLine;
+pub use session_list::SessionList;
 pub use sidebar_view::SidebarView;
 pub use window::{ACCELERATORS, Window};
 pub use workspace_row::WorkspaceRow;
