@@ -12,6 +12,8 @@ use vigil::time::WallTime;
 
 #[path = "widgets/bench.rs"]
 mod bench;
+#[path = "widgets/menu.rs"]
+mod menu;
 mod scenes;
 #[path = "widgets/sessions.rs"]
 mod sessions;
