@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The command line and hook program.
 //!
-//! Two programs in one: a guest that agents call at every step ([`hook`]), which must never be heard, and commands for
+//! Two programs in one: a guest that agents call at every step (`hook`), which must never be heard, and commands for
 //! people and their scripts, which say what went wrong. Which one it is is decided by the first words alone, so that
 //! the guest never goes through the command line's parser.
 

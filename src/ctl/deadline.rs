@@ -30,6 +30,7 @@ impl Deadline {
                 let due = Duration::from_nanos(watched.load(Ordering::Acquire));
                 let left = due.saturating_sub(start.elapsed());
                 if left.is_zero() {
+                    #[expect(clippy::disallowed_methods, reason = "the main thread hangs and cannot return")]
                     std::process::exit(expired());
                 }
                 thread::park_timeout(left);

@@ -543,7 +543,8 @@ fn compaction_changes_the_id_and_not_the_row() {
 #[test]
 fn a_death_from_each_state() {
     type Events<'a> = &'a [(&'a str, serde_json::Value)];
-    let states: [(&str, Events<'_>, Option<(&str, &str)>); 6] = [
+    type Shown<'a> = Option<(&'a str, &'a str)>;
+    let states: [(&str, Events<'_>, Shown<'_>); 6] = [
         ("idle", &[("stop", json!({}))], None),
         ("running", &[], Some(("failed", "failed"))),
         ("needs input", &[("approval-request", json!({}))], Some(("failed", "failed"))),

@@ -66,9 +66,15 @@ pub struct Session {
 impl Session {
     /// Starts all of it, and waits until the application answers.
     pub fn start() -> Self {
+        Self::start_with("")
+    }
+
+    /// The same, with these settings (`key=value`, a line each).
+    pub fn start_with(settings: &str) -> Self {
         let home = tempfile::tempdir().expect("a folder");
         let (bus, address) = start_bus(home.path());
         let (display, number) = start_display();
+        compile_schema(home.path(), settings);
         let environment = environment(home.path(), &address, &number);
         let log = File::create(home.path().join("log")).expect("a log file");
         let mut command = Command::new(env!("CARGO_BIN_EXE_vigil"));
@@ -326,11 +332,6 @@ fn environment(home: &Path, address: &str, display: &str) -> HashMap<&'static st
     let runtime = home.join("runtime");
     std::fs::create_dir(&runtime).expect("a folder");
     std::fs::set_permissions(&runtime, PermissionsExt::from_mode(0o700)).expect("it is ours");
-    let schemas = home.join("schemas");
-    std::fs::create_dir(&schemas).expect("a folder");
-    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/data");
-    let compiled = Command::new("glib-compile-schemas").arg("--targetdir").args([&schemas, Path::new(data)]).status();
-    assert!(compiled.expect("glib-compile-schemas is installed").success());
     let path = |name: &str| home.join(name).display().to_string();
     HashMap::from([
         ("PATH", std::env::var("PATH").unwrap_or_else(|_| "/usr/bin:/bin".into())),
@@ -345,11 +346,24 @@ fn environment(home: &Path, address: &str, display: &str) -> HashMap<&'static st
         ("GDK_BACKEND", "x11".into()),
         ("GSK_RENDERER", "cairo".into()),
         ("GTK_A11Y", "none".into()),
+        ("G_DEBUG", "fatal-criticals".into()),
         ("ADW_DISABLE_PORTAL", "1".into()),
         ("GSETTINGS_BACKEND", "memory".into()),
         ("GSETTINGS_SCHEMA_DIR", path("schemas")),
         ("LC_ALL", "C.UTF-8".into()),
     ])
+}
+
+/// The settings' schema, with other defaults: what is set in memory cannot be set from outside.
+fn compile_schema(home: &Path, settings: &str) {
+    let schemas = home.join("schemas");
+    std::fs::create_dir(&schemas).expect("a folder");
+    let schema = include_str!("../../data/dev.vigil.Vigil.gschema.xml");
+    std::fs::write(schemas.join("dev.vigil.Vigil.gschema.xml"), schema).expect("the folder is ours");
+    let settings = format!("[dev.vigil.Vigil]\n{settings}\n");
+    std::fs::write(schemas.join("test.gschema.override"), settings).expect("the folder is ours");
+    let compiled = Command::new("glib-compile-schemas").arg("--strict").arg(&schemas).status();
+    assert!(compiled.expect("glib-compile-schemas is installed").success());
 }
 
 /// Connects as a client of its own, and listens to all signals of ours from the start.
