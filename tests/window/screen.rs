@@ -121,8 +121,7 @@ pub fn told(rows: &[Row], workspace: &str, published: &Shown) -> Result<Shown, S
         ([], []) => Shown::of(None),
         ([agent], [workspace]) if *agent == workspace + 1 => {
             let said = Said::by(&rows[*agent], &head)?;
-            let finished = published.status == "idle" && published.attention == "finished";
-            if said.finished != finished {
+            if said.finished != (published.attention == "finished") {
                 return Err(format!("the window says {:?}, the snapshot {published}", rows[*agent]));
             }
             said.shown(published)
@@ -153,6 +152,8 @@ impl Said {
             .find(|(word, _)| parts.peek() == Some(word))
             .ok_or_else(|| fault("no status is said"))?;
         parts.next();
+        // Behind any other status than Idle, whose message opens with it, the sentence says it in words of its own.
+        let behind = status != "idle" && parts.next_if_eq(&"finished but not seen yet").is_some();
         let mut counted = |one: &str, many: &str| {
             let count = |part: &&str| {
                 let (number, noun) = part.split_once(' ')?;
@@ -163,7 +164,8 @@ impl Said {
         };
         let subagents = counted("subagent", "subagents");
         let background = counted("background task", "background tasks");
-        let finished = parts.next().is_some_and(|part| part == "Finished" || part.starts_with("Finished · "));
+        let opens = |part: &str| part == "Finished" || part.starts_with("Finished · ");
+        let finished = parts.next().is_some_and(opens) || behind;
         let said = Self { status, subagents, background, finished };
 
         if !matches!(row.labels.as_slice(), [name, seen, ..] if name == "Claude Code" && seen == word) {
@@ -214,6 +216,9 @@ mod tests {
         let done = published("idle", "finished", 0, 0, 0);
         let labels = ["Claude Code", "Idle", "3m", "Finished · Done"];
         assert_eq!(told(&window("Claude Code in shop: Idle, Finished · Done", &labels), "shop", &done), Ok(done));
+        let goes_on = published("running", "finished", 0, 1, 0);
+        let sentence = "Claude Code in shop: Running, finished but not seen yet, 1 background task";
+        assert_eq!(told(&window(sentence, &["Claude Code", "Running", "3s", "", "1"]), "shop", &goes_on), Ok(goes_on));
         let gone = published("gone", "none", 0, 0, 0);
         assert_eq!(told(&[row("Workspace docs, 1 agent", &[])], "shop", &gone), Ok(gone));
     }
@@ -230,6 +235,7 @@ mod tests {
             ("2 background tasks", "1 background task"),
             ("2 background tasks, ", ""),
             ("Bash", "Finished"),
+            ("Needs input", "Needs input, finished but not seen yet"),
             ("in shop", "in docs"),
         ] {
             assert!(told(&plant(from, to), "shop", &asks).is_err(), "{from} → {to}");
