@@ -86,8 +86,8 @@ fn what_another_session_did_is_said_in_words_and_in_shape() {
 fn an_unseen_end_behind_new_work_of_one_session_is_marked_too() {
     let face = AgentFace::of(&scenes::row("w", "Codex", Status::Running, Attention::Finished, 1), "w");
     assert_eq!((face.state_mark.as_str(), face.state_mark_visible), ("emblem-ok-symbolic", true));
-    assert_eq!(face.state_mark_tooltip, "finished, not seen yet");
-    assert_eq!(face.description, "Codex in w: Running, finished, not seen yet");
+    assert_eq!(face.state_mark_tooltip, "finished but not seen yet");
+    assert_eq!(face.description, "Codex in w: Running, finished but not seen yet");
     assert_eq!(face.row_classes, ["agent-row", "running", "unseen", "unseen-finished"]);
 }
 
@@ -122,7 +122,7 @@ fn a_session_says_its_status_its_work_and_what_was_not_seen() {
     aside.subagents = 2;
     let (_, agent) = with(vec![works("a"), aside, session("c", Status::Failed, Attention::Failed, None)]);
     let sessions = list(&agent);
-    assert_eq!(sessions[1].description(), "pts/1: Running, finished, not seen yet, 2 subagents");
+    assert_eq!(sessions[1].description(), "pts/1: Running, finished but not seen yet, 2 subagents");
     assert_eq!(sessions[1].indicator(), "system-run-symbolic");
     assert_eq!((sessions[1].state_mark().as_str(), sessions[1].state_mark_visible()), ("emblem-ok-symbolic", true));
     assert_eq!(sessions[2].description(), "c: Failed");

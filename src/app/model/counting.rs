@@ -41,9 +41,9 @@ pub(super) fn some(row: &RowView) -> Option<String> {
 pub(super) fn unseen(attention: Attention) -> String {
     match attention {
         Attention::None => String::new(),
-        Attention::Finished => gettext("finished, not seen yet"),
-        Attention::Failed => gettext("failed, not seen yet"),
-        Attention::NeedsInput => gettext("needs input, not seen yet"),
+        Attention::Finished => gettext("finished but not seen yet"),
+        Attention::Failed => gettext("failed but not seen yet"),
+        Attention::NeedsInput => gettext("asked but not seen yet"),
     }
 }
 

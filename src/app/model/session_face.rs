@@ -78,7 +78,7 @@ fn line_classes(session: &SessionView) -> Vec<&'static str> {
     classes
 }
 
-/// "pts/3: Running, finished, not seen yet".
+/// "pts/3: Running, finished but not seen yet".
 fn description(session: &SessionView, name: &str) -> String {
     // Translators: read out by screen readers; {session} is a terminal pane or an id.
     let head = gettext_f("{session}: {status}", &[("session", name), ("status", &status_label(session.status))]);
