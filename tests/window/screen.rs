@@ -138,8 +138,7 @@ pub fn told(rows: &[Row], workspace: &str, published: &Shown) -> Result<Shown, S
     if shown == *published { Ok(shown) } else { Err(format!("the window says {shown}, the snapshot {published}")) }
 }
 
-/// How the attention is said: whether the message begins with "Finished", and what else is "not seen
-/// yet". A question
+/// How the attention is said: whether the message begins with "Finished", and what else is "not seen yet". A question
 /// and a failure that nobody has seen are the status itself, and stand out by their colour.
 fn unseen_words(published: &Shown) -> (bool, Option<&str>) {
     match (published.status.as_str(), published.attention.as_str()) {
