@@ -2,9 +2,12 @@
 //! The roster, without a display, a bus or a clock: operations in, what is shown out, and after every operation the
 //! invariants, the reader's copy and the restored state.
 
+mod alerts;
+mod lives;
 mod places;
+mod questions;
 mod random;
-mod rules;
 mod scene;
 mod scripts;
 mod table;
+mod turns;
