@@ -3,11 +3,16 @@
 //! invariants, the reader's copy and the restored state.
 
 mod alerts;
+mod bounds;
+mod converge;
+mod ends;
+mod late;
 mod lives;
 mod places;
 mod questions;
 mod random;
 mod scene;
 mod scripts;
+mod shape;
 mod table;
 mod turns;
