@@ -143,6 +143,8 @@ pub struct Roster {
     workspace_ids: HashMap<String, u64>,
     deadlines: BTreeSet<(BootTime, u64)>,
     anchors: HashMap<Anchor, BTreeSet<u64>>,
+    /// Rows that wait for a successor (rule 9).
+    awaiting: BTreeSet<u64>,
     /// Workspaces by the name that they have alone.
     namesakes: HashMap<String, BTreeSet<u64>>,
     /// Workspaces without rows, the longest untouched first.
@@ -174,6 +176,7 @@ impl Roster {
             workspace_ids: HashMap::new(),
             deadlines: BTreeSet::new(),
             anchors: HashMap::new(),
+            awaiting: BTreeSet::new(),
             namesakes: HashMap::new(),
             rowless: BTreeSet::new(),
             rowless_deadline: None,

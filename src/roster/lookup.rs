@@ -9,7 +9,7 @@ use super::row::Row;
 use super::session::{Life, Moment, Session};
 use super::workspace::UNPLACED;
 use crate::agent::{Agent, Scope};
-use crate::event::{Event, Kind, Place, Process};
+use crate::event::{Event, Kind, Process};
 use crate::text::ID_BYTES;
 use crate::time::{BootTime, Now};
 
@@ -113,30 +113,32 @@ impl Roster {
     fn by_circumstance(&self, agent: &Agent<'_>, event: &Event) -> Option<(u64, usize)> {
         let place = &event.place;
         let workspace = self.workspace_of(event);
-        let mut best: [Option<(u64, u64, usize)>; 3] = [None; 3];
-        for number in self.nearby(place, workspace.as_deref()) {
-            let Some(row) = self.rows.get(&number).filter(|row| row.agent == agent.id) else { continue };
-            let here = workspace.as_ref() == Some(&row.workspace);
-            if place.workspace.is_some() && !here {
-                continue;
-            }
-            for (index, session) in row.sessions.iter().enumerate() {
-                let above = session.process.as_ref().is_some_and(|process| place.ancestors.contains(process));
-                let beside = !above && !session.nested && !session.hidden;
-                let ways = [
-                    place.process.is_some() && session.process == place.process,
-                    beside && place.surface.is_some() && session.surface == place.surface,
-                    beside && here && (agent.scope == Scope::Session || place.surface.is_none()),
-                ];
-                for (best, fits) in best.iter_mut().zip(ways) {
-                    let candidate = (session.updated, number, index);
-                    if fits && best.is_none_or(|best| best < candidate) {
-                        *best = Some(candidate);
-                    }
-                }
-            }
-        }
-        best.into_iter().flatten().next().map(|(_, number, index)| (number, index))
+        let is_beside = |session: &Session| {
+            let above = session.process.as_ref().is_some_and(|process| place.ancestors.contains(process));
+            !above && !session.nested && !session.hidden
+        };
+        let latest = |rows: &mut dyn Iterator<Item = u64>, fits: &dyn Fn(&Session) -> bool| {
+            let rows = rows.filter_map(|number| self.rows.get(&number)).filter(|row| {
+                row.agent == agent.id && (place.workspace.is_none() || workspace.as_ref() == Some(&row.workspace))
+            });
+            let sessions = rows.flat_map(|row| row.sessions.iter().enumerate().map(move |session| (row, session)));
+            let fitting = sessions.filter(|(_, (_, session))| fits(session));
+            fitting.max_by_key(|(_, (_, session))| session.updated).map(|(row, (index, _))| (row.number, index))
+        };
+        let by_process = || {
+            let rows = self.anchored(&Anchor::Process(place.process.clone()?));
+            latest(&mut rows.into_iter(), &|session| session.process == place.process)
+        };
+        let by_surface = || {
+            let rows = self.anchored(&Anchor::Surface(place.surface.clone()?));
+            latest(&mut rows.into_iter(), &|session| is_beside(session) && session.surface == place.surface)
+        };
+        let by_workspace = || {
+            let workspace =
+                workspace.as_deref().filter(|_| agent.scope == Scope::Session || place.surface.is_none())?;
+            latest(&mut self.rows_of(workspace), &|session| is_beside(session))
+        };
+        by_process().or_else(by_surface).or_else(by_workspace)
     }
 
     /// Rows with that process or surface.
@@ -144,18 +146,13 @@ impl Roster {
         self.anchors.get(anchor).cloned().unwrap_or_default()
     }
 
-    /// Rows of an event's process, of its surface and of its workspace.
-    fn nearby(&self, place: &Place, workspace: Option<&str>) -> BTreeSet<u64> {
-        let process = place.process.clone().map(Anchor::Process);
-        let surface = place.surface.clone().map(Anchor::Surface);
-        let mut rows: BTreeSet<u64> =
-            process.into_iter().chain(surface).flat_map(|anchor| self.anchored(&anchor)).collect();
-        rows.extend(workspace.into_iter().flat_map(|id| self.rows_of(id)));
-        rows
-    }
-
     /// Keeps a row findable by what its sessions are anchored to.
     pub(super) fn anchor(&mut self, row: &mut Row) {
+        if row.sessions.iter().any(|session| matches!(session.life, Life::AwaitsSuccessor(_))) {
+            self.awaiting.insert(row.number);
+        } else {
+            self.awaiting.remove(&row.number);
+        }
         let anchors = |session: &Session| (session.process.clone(), session.surface.clone());
         let same = |(session, (process, surface)): (&Session, &(Option<Process>, Option<String>))| {
             session.process == *process && session.surface == *surface
@@ -190,7 +187,11 @@ impl Roster {
         let place = &event.place;
         let agree = |a: &Option<String>, b: &Option<String>| a.is_none() || b.is_none() || a == b;
         let mut best: Option<(u8, u64, u64, usize)> = None;
-        for number in self.nearby(place, Some(workspace)) {
+        let mut rows =
+            place.process.clone().map(|process| self.anchored(&Anchor::Process(process))).unwrap_or_default();
+        rows.extend(self.keys.get(&(workspace.to_string(), key.to_string())));
+        rows.extend(&self.awaiting);
+        for number in rows {
             let Some(row) = self.rows.get(&number).filter(|row| row.agent == agent.id) else { continue };
             for (index, session) in row.sessions.iter().enumerate().filter(|(_, session)| !session.hidden) {
                 let same_process = place.process.is_some() && session.process == place.process;
