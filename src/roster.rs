@@ -151,6 +151,8 @@ pub struct Roster {
     rowless: BTreeSet<(BootTime, u64)>,
     rowless_deadline: Option<BootTime>,
     tally: BTreeMap<(bool, &'static str), u32>,
+    /// Whether what is to be watched has changed since it was asked for.
+    rewatch: bool,
 
     // What has not been asked for yet.
     dirty: Dirty,
@@ -181,6 +183,7 @@ impl Roster {
             rowless: BTreeSet::new(),
             rowless_deadline: None,
             tally: BTreeMap::new(),
+            rewatch: false,
             dirty: Dirty::default(),
             due: Due::default(),
         }
@@ -242,7 +245,7 @@ impl Roster {
             row.display_name = Some(name);
         }
         let session = &mut row.sessions[index];
-        let speaks = event.thread.is_none() && event.kind.is_status();
+        let speaks = event.thread.is_none() && (event.kind.is_status() || event.kind == Kind::Answer);
         let (before, rested) = (session.subagents.count(), session.rests());
         let outcome = match session.outlived(&event, moment) {
             Some(outcome) => outcome,
@@ -312,12 +315,9 @@ impl Roster {
         self.deadlines.first().map(|(deadline, _)| *deadline)
     }
 
-    /// Everything to be watched (rule 10).
-    pub fn watched(&self) -> BTreeSet<Watched> {
-        let sessions = self.rows.values().flat_map(|row| &row.sessions).filter(|session| session.is_watched());
-        sessions
-            .filter_map(|session| Some(Watched { process: session.process.clone()?, tty: session.tty.clone() }))
-            .collect()
+    /// Everything to be watched (rule 10), if that has changed since the last call.
+    pub fn take_watched(&mut self) -> Option<BTreeSet<Watched>> {
+        std::mem::take(&mut self.rewatch).then(|| self.rows.values().flat_map(|row| row.watched.clone()).collect())
     }
 
     /// After any change to a row: what it shows, what is due, when it has to be looked at again. One function, so that
@@ -338,6 +338,11 @@ impl Roster {
             self.deadlines.remove(&(deadline, number));
         }
         self.anchor(&mut row);
+        let watched = row.processes();
+        if row.watched != watched {
+            row.watched = watched;
+            self.rewatch = true;
+        }
         if row.sessions.is_empty() {
             self.forget_row(&row, now);
             return;

@@ -130,10 +130,11 @@ impl VigilApplication {
         self.window().present();
     }
 
-    /// Shows the window with the row that wants the user most.
+    /// Shows the window with the row that wants the user most, or the next one behind the one that is selected.
     pub fn next_attention(&self) {
         let application = self.downgrade();
-        self.queue().send(Command::NextAttention, move |outcome| {
+        let after = self.open_window().and_then(|window| window.selected_row());
+        self.queue().send(Command::NextAttention { after }, move |outcome| {
             let (Some(application), Ok(Answer::Row(row))) = (application.upgrade(), outcome) else { return };
             let window = application.window();
             if let Some(row) = row {
@@ -161,8 +162,11 @@ impl VigilApplication {
 
     /// The window. Closed ones are gone; what they showed is in the model.
     fn window(&self) -> Window {
-        let open = self.windows().into_iter().find_map(|window| window.downcast().ok());
-        open.unwrap_or_else(|| self.open())
+        self.open_window().unwrap_or_else(|| self.open())
+    }
+
+    fn open_window(&self) -> Option<Window> {
+        self.windows().into_iter().find_map(|window| window.downcast().ok())
     }
 
     fn open(&self) -> Window {

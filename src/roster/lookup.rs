@@ -289,6 +289,7 @@ impl Roster {
                 announced: None,
                 anchors: Vec::new(),
                 deadline: None,
+                watched: Vec::new(),
                 tallied: None,
                 subagent_steps: Vec::new(),
                 starts: 0,

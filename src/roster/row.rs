@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Settings;
 use super::session::{Life, Session};
+use super::{Settings, Watched};
 use crate::event::Process;
 use crate::policy::{self, Audience, Subject, Verdict};
 use crate::status::{Attention, Status};
@@ -34,6 +34,9 @@ pub(super) struct Row {
     pub(super) anchors: Vec<(Option<Process>, Option<String>)>,
     #[serde(skip)]
     pub(super) deadline: Option<BootTime>,
+    /// What of it is watched.
+    #[serde(skip)]
+    pub(super) watched: Vec<Watched>,
     #[serde(skip)]
     pub(super) tallied: Option<Summary>,
     /// Changes of the subagent count that have not been announced yet: whether there are more.
@@ -86,6 +89,14 @@ impl Row {
     /// Rule 12: beneath another agent.
     pub(super) fn is_nested(&self) -> bool {
         self.sessions.iter().all(|session| session.nested)
+    }
+
+    /// The processes of its sessions, as far as they are to be watched (rule 10).
+    pub(super) fn processes(&self) -> Vec<Watched> {
+        let watched = self.sessions.iter().filter(|session| session.is_watched());
+        watched
+            .filter_map(|session| Some(Watched { process: session.process.clone()?, tty: session.tty.clone() }))
+            .collect()
     }
 
     /// What it adds to the totals; nothing while hidden or empty.

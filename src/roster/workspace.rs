@@ -71,6 +71,18 @@ impl Workspace {
         }
         parts[parts.len().saturating_sub(parents + 1)..].join("/")
     }
+
+    /// Its name as it stands among those that are called alike: one with an id of its own in a place that it shares
+    /// says which it is.
+    fn title_among(&self, namesakes: &[&Self], name: &str) -> String {
+        let shares =
+            |other: &&&Self| other.number != self.number && (&other.path, &other.title) == (&self.path, &self.title);
+        let shared =
+            self.path.as_ref() != Some(&self.id) && self.path.is_some() && namesakes.iter().any(|other| shares(&other));
+        let title = text::one_line(&if shared { format!("{name} ({})", self.id) } else { name.to_string() });
+        // Nothing in it can be seen.
+        if title.is_empty() { char::REPLACEMENT_CHARACTER.to_string() } else { title }
+    }
 }
 
 impl Roster {
@@ -231,7 +243,7 @@ impl Roster {
         let renamed: Vec<(u64, String)> = members
             .iter()
             .zip(names)
-            .map(|(workspace, name)| (workspace, text::one_line(&name)))
+            .map(|(workspace, name)| (workspace, workspace.title_among(&members, &name)))
             .filter(|(workspace, name)| workspace.name != *name)
             .map(|(workspace, name)| (workspace.number, name))
             .collect();
