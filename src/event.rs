@@ -46,6 +46,8 @@ pub enum Kind {
     Answer,
     /// The prompt has been idle for a while (rule 11).
     Reminder,
+    /// What the agent's own status file says, where no hook tells (section 6).
+    Observed(Observed),
     /// The agent met an error.
     Error {
         /// Whether it goes on by itself; `None` when it does not say.
@@ -86,6 +88,17 @@ pub enum Kind {
     Other,
 }
 
+/// What an agent's own status file says of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Observed {
+    /// It works; a dialog that was open has been answered.
+    Busy,
+    /// It waits at its prompt; what was open has been dismissed or interrupted.
+    Idle,
+    /// A dialog is open.
+    Waiting,
+}
+
 /// How a question came to be known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -122,6 +135,7 @@ impl Kind {
             | Self::Error { .. }
             | Self::SessionEnd { .. } => true,
             Self::SessionRenamed
+            | Self::Observed(_)
             | Self::Answer
             | Self::SubagentUpdate { .. }
             | Self::SubagentStart

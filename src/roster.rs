@@ -27,6 +27,7 @@ mod ending;
 mod invariants;
 mod lookup;
 mod memory;
+mod observe;
 mod order;
 mod publish;
 mod questions;
@@ -245,7 +246,8 @@ impl Roster {
             row.display_name = Some(name);
         }
         let session = &mut row.sessions[index];
-        let speaks = event.thread.is_none() && (event.kind.is_status() || event.kind == Kind::Answer);
+        let speaks = event.thread.is_none()
+            && (event.kind.is_status() || matches!(event.kind, Kind::Answer | Kind::Observed(_)));
         let (before, rested) = (session.subagents.count(), session.rests());
         let outcome = match session.outlived(&event, moment) {
             Some(outcome) => outcome,

@@ -29,6 +29,7 @@ impl Session {
                 self.answer(&event, moment.stamp);
                 return Outcome::Applied;
             }
+            Kind::Observed(observed) => return self.observe(observed, moment),
             Kind::Other => return Outcome::Recorded,
             _ if !event.kind.is_status() => return Outcome::Applied,
             _ => {}

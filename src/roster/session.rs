@@ -117,6 +117,8 @@ pub(super) struct Session {
     pub(super) turn_open: bool,
     /// Rule 1: a stop that closed no open turn, whose prompt may still arrive behind it.
     pub(super) unmatched_stop: Option<BootTime>,
+    /// Section 6: the status file said that the turn is over, and no hook has said why.
+    pub(super) quiet_end: Option<BootTime>,
     /// Rule 3.
     pub(super) interrupted: bool,
     pub(super) grace: Option<Grace>,
@@ -176,6 +178,7 @@ impl Session {
             turn: Turn::Running,
             turn_open: true,
             unmatched_stop: None,
+            quiet_end: None,
             interrupted: false,
             grace: None,
             unseen: Unseen::default(),

@@ -41,6 +41,7 @@ impl Session {
         self.failure_alert = false;
         self.finish = None;
         self.unmatched_stop = None;
+        self.quiet_end = None;
         self.life = Life::Alive;
         if event.call.tool.is_some() && !matches!(event.kind, Kind::PostToolUse) {
             self.tool.clone_from(&event.call.tool);
@@ -78,7 +79,7 @@ impl Session {
         self.tool = None;
         self.detail = None;
         self.turn = Turn::Idle;
-        if self.turn_open {
+        if self.turn_open || self.has_just_ended(moment) {
             self.finish_turn(moment);
         } else {
             self.unmatched_stop = Some(moment.at);
@@ -89,6 +90,7 @@ impl Session {
     fn finish_turn(&mut self, moment: Moment) {
         self.turn_open = false;
         self.unmatched_stop = None;
+        self.quiet_end = None;
         self.unseen.finished = true;
         self.finish = Some(Finish { since: moment.now.boot, stale: moment.stale });
     }
@@ -119,6 +121,7 @@ impl Session {
             self.unseen.finished = false;
         }
         self.unmatched_stop = None;
+        self.quiet_end = None;
         self.interrupted = true;
         self.grace = None;
         self.unseen.failed = false;

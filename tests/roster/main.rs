@@ -8,6 +8,7 @@ mod converge;
 mod ends;
 mod late;
 mod lives;
+mod observed;
 mod places;
 mod questions;
 mod random;
