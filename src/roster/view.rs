@@ -137,7 +137,7 @@ pub(super) fn is_sound(session: &Session) -> Result<(), &'static str> {
     if session.grace.is_some() && session.turn == Turn::Failed {
         return Err("a grace ends in a failure");
     }
-    if matches!(session.life, Life::Dead(_))
+    if matches!(session.life, Life::Dead { .. })
         && (session.counts() != status::Counts::default() || session.turn != Turn::Failed)
     {
         return Err("a dead session has failed and runs nothing");

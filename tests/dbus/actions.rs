@@ -105,22 +105,34 @@ fn only_show_and_activate_open_a_window() {
     session.wait_for("a window", || session.has_window());
 }
 
+/// Without a window manager, the window's own key is the way to close it.
+fn close_window(session: &Session) {
+    let keys = "window=$(xdotool search --onlyvisible --class vigil | tail -n 1) \
+                && xdotool windowfocus --sync \"$window\" key --clearmodifiers ctrl+w";
+    assert!(session.command("sh").args(["-c", keys]).status().expect("a shell").success());
+}
+
 #[test]
 fn closing_the_window_keeps_the_service() {
     let mut session = Session::start();
     session.hook("codex", "stop", r#"{"workspace_id":"demo"}"#);
     act(&session, "show", "");
     session.wait_for("a window", || session.has_window());
-    let search = session.command("xdotool").args(["search", "--onlyvisible", "--class", "vigil"]).output().unwrap();
-    let window = String::from_utf8(search.stdout).unwrap().lines().last().unwrap().to_string();
-    // Without a window manager, the window's own key is the way to close it.
-    let keys = format!("xdotool windowfocus --sync {window} key --clearmodifiers ctrl+w");
-    assert!(session.command("sh").args(["-c", &keys]).status().unwrap().success());
+    close_window(&session);
     session.wait_for("no window", || !session.has_window());
     assert_eq!(session.row("demo").status, Status::Idle);
     assert!(!session.has_ended());
     act(&session, "next-attention", "");
     session.wait_for("a window again", || session.has_window());
+}
+
+#[test]
+fn closing_the_window_quits_when_set_so() {
+    let mut session = Session::start_with("close-to-background=false");
+    act(&session, "show", "");
+    session.wait_for("a window", || session.has_window());
+    close_window(&session);
+    session.ends_within(Duration::from_secs(5));
 }
 
 #[test]
