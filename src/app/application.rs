@@ -14,12 +14,14 @@ use gtk::{gio, glib};
 use super::command::{Answer, Command, Queue, Request};
 use super::dbus::Door;
 use super::i18n::gettext;
+use super::integrations::Integrations;
 use super::model::Sidebar;
 use super::output::{Changed, Output};
 use super::service::Service;
 use super::settings::{Settings, WorkspaceOrder};
 use super::widget::{RESOURCE_PATH, Window};
 use super::{actions, clock, config};
+use crate::integration::Surroundings;
 use crate::protocol::APP_ID;
 use crate::roster;
 
@@ -34,6 +36,7 @@ mod imp {
         pub(super) settings: OnceCell<Settings>,
         pub(super) service: OnceCell<Rc<Service>>,
         pub(super) sidebar: OnceCell<Sidebar>,
+        pub(super) integrations: RefCell<Option<Integrations>>,
         pub(super) hold: RefCell<Option<gio::ApplicationHoldGuard>>,
     }
 
@@ -74,6 +77,7 @@ mod imp {
             gtk::Window::set_default_icon_name(APP_ID);
             obj.quit_on_signals();
             self.hold.replace(Some(obj.hold()));
+            self.integrations.replace(Some(Integrations::start(Surroundings::here())));
             let settings = obj.settings();
             if let Some(requests) = self.requests.take() {
                 let service = Service::start(settings, obj.queue(), requests);
@@ -92,6 +96,7 @@ mod imp {
 
         fn shutdown(&self) {
             self.door.take();
+            self.integrations.take();
             self.hold.take();
             self.parent_shutdown();
         }
@@ -123,6 +128,11 @@ impl VigilApplication {
     /// Where commands go.
     pub fn queue(&self) -> &Queue {
         self.imp().queue.get().expect("it is made with the application")
+    }
+
+    /// How far we are put into the agents; nothing before it has started.
+    pub fn integrations(&self) -> Option<gio::ListStore> {
+        self.imp().integrations.borrow().as_ref().map(|integrations| integrations.list().clone())
     }
 
     /// Opens the window, or brings it to the front.
