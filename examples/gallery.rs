@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Shows the window with made-up agents, to be looked at: `gallery PICTURE [light|dark]`, where the picture is one of
-//! busy, calm, empty, question, states. Sizes and keys are set from outside, as on a real desktop.
+//! busy, calm, empty, many, question, sessions, states. Sizes and keys are set from outside, as on a real desktop.
 
 use adw::prelude::*;
 use gtk::{gio, glib};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What a row can show: status, attention, counts, and the indicator made of the three.
 //!
-//! [`indicator`] and [`priority`] are the only places that decide an icon or an order; the row and every export call
+//! [`indicator`], [`mark`] and [`priority`] are the only places that decide an icon or an order; the row and every export call
 //! them. Labels are English in every interface; the window translates them.
 
 use serde::{Deserialize, Serialize};
@@ -108,6 +108,23 @@ pub fn indicator(status: Status, attention: Attention, counts: Counts) -> &'stat
     }
 }
 
+/// The icon of what has not been seen: that of the status which raises it.
+pub fn attention_icon(attention: Attention) -> Option<&'static str> {
+    let status = match attention {
+        Attention::None => return None,
+        Attention::Finished => Status::Idle,
+        Attention::Failed => Status::Failed,
+        Attention::NeedsInput => Status::NeedsInput,
+    };
+    Some(status_icon(status, attention))
+}
+
+/// What has not been seen, where the indicator does not say it: activity has taken its place, or it belongs to another
+/// session of the row than the one that is shown.
+pub fn mark(status: Status, attention: Attention, counts: Counts) -> Option<&'static str> {
+    attention_icon(attention).filter(|icon| *icon != indicator(status, attention, counts))
+}
+
 /// Where a row stands among its neighbours, highest first (status model, section 5).
 pub fn priority(status: Status, counts: Counts) -> i32 {
     match status {
@@ -152,6 +169,25 @@ mod tests {
         assert_eq!(status_icon(Status::Idle, Attention::Finished), "emblem-ok-symbolic");
         assert_eq!(status_icon(Status::NeedsInput, Attention::NeedsInput), "dialog-question-symbolic");
         assert_eq!(status_icon(Status::Failed, Attention::Failed), "dialog-error-symbolic");
+    }
+
+    #[test]
+    fn a_mark_stands_where_the_indicator_says_something_else() {
+        use Attention::{Failed, Finished, NeedsInput, None};
+        for (status, attention, counts, icon) in [
+            (Status::Running, None, counts(1, 1), Option::None),
+            (Status::Idle, Finished, counts(0, 0), Option::None),
+            (Status::Idle, Finished, counts(0, 1), Some("emblem-ok-symbolic")),
+            (Status::Idle, Failed, counts(0, 0), Some("dialog-error-symbolic")),
+            (Status::Running, Finished, counts(0, 0), Some("emblem-ok-symbolic")),
+            (Status::Running, Failed, counts(2, 0), Some("dialog-error-symbolic")),
+            (Status::Failed, Failed, counts(0, 0), Option::None),
+            (Status::Failed, None, counts(0, 0), Option::None),
+            (Status::NeedsInput, NeedsInput, counts(0, 0), Option::None),
+            (Status::NeedsInput, Failed, counts(0, 0), Some("dialog-error-symbolic")),
+        ] {
+            assert_eq!(mark(status, attention, counts), icon, "{status:?} {attention:?}");
+        }
     }
 
     #[test]

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Recorded sessions of real agents, played through translation and roster, and judged line by line.
-//!
-//! A capture holds what the agent's hooks were given and, as `#driver` lines, what its user did at that moment. The
-//! labels beside it say what the row had to show after each line, judged by hand from what the user did. Every line is
-//! checked: what is shown is the label's likeliest truth, or the line stands in one of the two lists below, by name and
-//! with what is shown instead.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use serde_json::{Map, Value};
 use vigil::agent;
@@ -19,81 +13,10 @@ use vigil::protocol::{ChainLink, Origin};
 use vigil::roster::{Roster, Settings};
 use vigil::time::{BootTime, Now, WallTime};
 
-/// What the user did and no hook tells: the state shown, and the true one. The status files and the transcript will.
-const UNREVEALED: &[(&str, usize, &str, &str, &str)] = &[
-    (TUI_1, 6, "press Enter (approve)", "needs-input needs-input 0 0 1", "running none 0 0 0"),
-    (TUI_1, 7, "press Esc mid-tool", "needs-input needs-input 0 0 1", "idle none 0 0 0"),
-    (TUI_1, 8, "say SCEN:ask", "needs-input needs-input 0 0 1", "idle none 0 0 0"),
-    (TUI_1, 12, "press Esc (dismiss question)", "needs-input needs-input 0 0 1", "idle none 0 0 0"),
-    (TUI_1, 13, "say SCEN:err500", "needs-input needs-input 0 0 1", "idle none 0 0 0"),
-    (TUI_1, 26, "press Enter (approve)", "needs-input needs-input 1 0 1", "idle finished 1 0 0"),
-    (TUI_2, 7, "press Enter (approve)", "needs-input needs-input 0 0 1", "running none 0 0 0"),
-    (TUI_2, 15, "press Esc (reject)", "needs-input needs-input 0 0 1", "idle none 0 0 0"),
-    (TUI_2, 16, "say SCEN:ask", "needs-input needs-input 0 0 1", "idle none 0 0 0"),
-    (TUI_2, 21, "press Enter (answer)", "needs-input needs-input 0 0 1", "running none 0 0 0"),
-    (TUI_2, 27, "press Esc mid-generation", "running none 0 0 0", "idle none 0 0 0"),
-    (TUI_2, 28, "say SCEN:slow", "running none 0 0 0", "idle none 0 0 0"),
-    (TUI_2, 38, "press 4 (No)", "needs-input needs-input 0 0 1", "idle none 0 0 0"),
-    (TUI_2, 39, "wait 70 s idle", "needs-input needs-input 0 0 1", "idle none 0 0 0"),
-    (TUI_2, 40, "say plain", "needs-input needs-input 0 0 1", "idle none 0 0 0"),
-];
+#[path = "support/labels.rs"]
+mod labels;
 
-const TUI_1: &str = "tui-interrupts-errors-background-signals";
-const TUI_2: &str = "tui-permissions-idle-clear-compact";
-
-/// Lines where the labels allow more than one state and the status model decides for another than the first: what is
-/// shown, and the rule that says so.
-const DECIDED: &[(&str, usize, &str, &str)] = &[
-    ("print-bg", 7, "running finished 0 1 0", "rule 7: background work ends with the next full list"),
-    ("print-err400", 3, "running none 0 0 0", "rule 5: grace"),
-    ("print-err500", 3, "running none 0 0 0", "rule 5: grace"),
-    ("print-perm", 4, "running none 0 0 0", "section 6: in print mode nobody is asked"),
-    (TUI_1, 15, "running none 0 0 0", "rule 5: grace"),
-    (TUI_1, 27, "idle finished 1 0 0", "rule 1: back to the finished of the turn that ended meanwhile"),
-    (TUI_1, 28, "idle finished 1 0 0", "rule 1: the same"),
-    (TUI_1, 29, "idle finished 0 0 0", "rule 1: the same"),
-    (TUI_1, 51, "running finished 0 1 0", "rule 7: background work ends with the next full list"),
-];
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Shown<'a> {
-    status: &'a str,
-    attention: &'a str,
-    subagents: u32,
-    background: u32,
-    questions: u32,
-}
-
-impl fmt::Display for Shown<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { status, attention, subagents, background, questions } = self;
-        write!(f, "{status} {attention} {subagents} {background} {questions}")
-    }
-}
-
-/// A label's field: one value, or any of several.
-fn any_of(step: &Value, field: &str) -> Vec<Value> {
-    match &step[field] {
-        Value::Array(values) => values.clone(),
-        value => vec![value.clone()],
-    }
-}
-
-fn first(step: &Value) -> String {
-    let of = |field: &str| any_of(step, field)[0].clone();
-    let text = |field: &str| of(field).as_str().unwrap().to_string();
-    format!("{} {} {} {} {}", text("status"), text("attention"), of("subagents"), of("background"), of("questions"))
-}
-
-fn allows(step: &Value, shown: &str) -> bool {
-    let parts: Vec<&str> = shown.split(' ').collect();
-    let fields = ["status", "attention", "subagents", "background", "questions"];
-    fields.iter().zip(parts).all(|(field, part)| {
-        any_of(step, field)
-            .iter()
-            .any(|value| value.as_str().map_or_else(|| value.to_string(), ToString::to_string) == part)
-    })
-}
+use labels::{Capture, DECIDED, NAMES, Shown, TUI_1, TUI_2, UNREVEALED};
 
 /// One capture in play.
 struct Play {
@@ -138,8 +61,8 @@ impl Play {
         Process { pid: self.pid, start: u64::from(self.pid) * 100 }
     }
 
-    fn hook(&mut self, millis: u64, name: &str, payload: &Value) {
-        if name == "SessionStart" && matches!(payload["source"].as_str(), Some("startup" | "resume")) {
+    fn hook(&mut self, millis: u64, name: &str, payload: &Value, begins: bool) {
+        if begins {
             self.pid += 1;
         }
         let process = self.process();
@@ -166,99 +89,42 @@ impl Play {
         let snapshot = self.roster.snapshot(0, false);
         let rows: Vec<_> = snapshot.workspaces.iter().flat_map(|workspace| workspace.rows.iter().flatten()).collect();
         assert!(rows.len() <= 1, "one pane has one row");
-        let gone = Shown { status: "gone", attention: "none", subagents: 0, background: 0, questions: 0 };
-        let shown = rows.first().map_or(gone, |row| Shown {
-            status: row.status.as_str(),
-            attention: row.attention.as_str(),
-            subagents: row.subagents,
-            background: row.background,
-            questions: row.questions,
-        });
-        shown.to_string()
+        Shown::of(rows.first().copied()).to_string()
     }
 }
 
-/// Plays a capture and judges it. Returns the lines at which something else is shown than the label's first choice.
-fn play(capture: &str) -> BTreeSet<usize> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/agents/claude-code");
-    let labels: Value =
-        serde_json::from_str(&std::fs::read_to_string(format!("{folder}/labels.json")).unwrap()).unwrap();
-    let labels = labels["captures"].as_array().unwrap().iter().find(|labels| labels["capture"] == capture).unwrap();
-    let lines = std::fs::read_to_string(format!("{folder}/{capture}.jsonl")).unwrap();
-    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(labels["lines"], lines.len());
-
+/// Plays a capture and judges it.
+fn check(name: &'static str) {
+    let capture = Capture::load(name);
     let mut play = Play {
         roster: Roster::new(Settings::default()),
         here: Here::default(),
-        print: capture.starts_with("print-"),
+        print: capture.is_print(),
         pid: 100,
         alerts: Vec::new(),
     };
-    let mut differing = BTreeSet::new();
     let mut faults = Vec::new();
-    let mut step = &Value::Null;
-    for (number, line) in (1..).zip(&lines) {
-        let millis = line["t_ms"].as_u64().unwrap();
-        play.run_to(millis);
-        match line["event"].as_str().unwrap() {
-            "#driver" if line["note"] == "SIGKILL" => {
+    for line in &capture.lines {
+        play.run_to(line.millis);
+        match (line.event.as_str(), line.note.as_str()) {
+            ("#driver", "SIGKILL") => {
                 let process = play.process();
-                play.roster.process_gone(&process, Play::now(millis));
-                play.collect(millis);
+                play.roster.process_gone(&process, Play::now(line.millis));
+                play.collect(line.millis);
             }
-            "#driver" => {}
-            name => play.hook(millis, name, &line["payload"]),
+            ("#driver", _) => {}
+            _ => play.hook(line.millis, &line.event, &line.payload, line.begins()),
         }
-        let steps = labels["steps"].as_array().unwrap();
-        step = steps.iter().find(|step| step["line"] == number && step["after_ms"].is_null()).unwrap_or(step);
-        let is_driver = line["event"] == "#driver";
-        judge(capture, number, line, is_driver, step, &play.shown(), &mut differing, &mut faults);
-        if let Some(later) = steps.iter().find(|step| step["line"] == number && step["after_ms"].is_u64()) {
-            play.run_to(millis + later["after_ms"].as_u64().unwrap());
-            judge(capture, number, line, is_driver, later, &play.shown(), &mut differing, &mut faults);
-            step = later;
+        faults.extend(line.shows.judge(&play.shown()).err());
+        if let Some((after, later)) = &line.later {
+            play.run_to(line.millis + u64::try_from(after.as_millis()).unwrap());
+            faults.extend(later.judge(&play.shown()).err());
         }
     }
-    let end = lines.last().unwrap()["t_ms"].as_u64().unwrap();
-    play.run_to(end + 20_000);
-    if !allows(&labels["final"], &play.shown()) {
-        faults.push(format!("at the end: {} instead of {}", play.shown(), labels["final"]));
-    }
-    judge_alerts(labels, &play.alerts, &mut faults);
-    assert!(faults.is_empty(), "{capture}:\n{}", faults.join("\n"));
-    differing
-}
-
-#[allow(clippy::too_many_arguments)]
-fn judge(
-    capture: &str,
-    number: usize,
-    line: &Value,
-    is_driver: bool,
-    step: &Value,
-    shown: &str,
-    differing: &mut BTreeSet<usize>,
-    faults: &mut Vec<String>,
-) {
-    let name = format!("line {number} ({} {})", line["event"], line["note"]);
-    if !allows(step, shown) {
-        faults.push(format!("{name}: {shown} instead of {step}"));
-    } else if shown != first(step) {
-        differing.insert(number);
-        let unrevealed = UNREVEALED.iter().any(|(other, at, note, state, truth)| {
-            is_driver
-                && *other == capture
-                && *at == number
-                && line["note"] == *note
-                && *state == shown
-                && allows(step, truth)
-        });
-        let decided = DECIDED.iter().any(|(other, at, state, _)| *other == capture && *at == number && *state == shown);
-        if !unrevealed && !decided {
-            faults.push(format!("{name}: {shown}, likelier {}, stands in neither list", first(step)));
-        }
-    }
+    play.run_to(capture.lines.last().unwrap().millis + 20_000);
+    faults.extend(capture.end().judge(&play.shown()).err());
+    judge_alerts(&capture.labels, &play.alerts, &mut faults);
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
 /// The alerts in their order, optional ones left out or not; and none where none may be.
@@ -287,15 +153,6 @@ fn judge_alerts(labels: &Value, alerts: &[(u64, String)], faults: &mut Vec<Strin
     }
 }
 
-/// Plays a capture; the lists name exactly the lines that they have to.
-fn check(capture: &str) {
-    let differing = play(capture);
-    let listed =
-        UNREVEALED.iter().map(|entry| (entry.0, entry.1)).chain(DECIDED.iter().map(|entry| (entry.0, entry.1)));
-    let listed: BTreeSet<usize> = listed.filter(|(other, _)| *other == capture).map(|(_, line)| line).collect();
-    assert_eq!(listed, differing, "a line is listed that shows the truth");
-}
-
 macro_rules! captures {
     ($($test:ident = $capture:expr;)*) => {
         const CAPTURES: &[&str] = &[$($capture),*];
@@ -320,10 +177,32 @@ captures! {
 
 #[test]
 fn every_capture_is_played() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/agents/claude-code");
-    let files: BTreeSet<String> = std::fs::read_dir(folder)
+    let files: BTreeSet<String> = std::fs::read_dir(labels::folder())
         .unwrap()
         .filter_map(|entry| entry.unwrap().file_name().to_str()?.strip_suffix(".jsonl").map(ToString::to_string))
         .collect();
     assert_eq!(files, CAPTURES.iter().map(ToString::to_string).collect());
+    assert_eq!(CAPTURES, NAMES);
+    let listed = UNREVEALED.iter().map(|entry| entry.0).chain(DECIDED.iter().map(|entry| entry.0));
+    assert!(listed.into_iter().all(|name| NAMES.contains(&name)), "a list names a capture that is not there");
+}
+
+/// What is right is called right, and nothing else is: not with a wrong label, nor with a wrong state.
+#[test]
+fn the_judge_finds_what_is_wrong() {
+    let capture = Capture::load("print-bash");
+    let running = &capture.lines[1].shows;
+    assert_eq!(running.judge("running none 0 0 0"), Ok(()));
+    for wrong in ["idle none 0 0 0", "running finished 0 0 0", "running none 1 0 0", "running none 0 1 0", "running"] {
+        assert!(running.judge(wrong).is_err(), "{wrong}");
+    }
+    for (field, value) in [("status", "idle".into()), ("attention", "failed".into()), ("background", Value::from(1))] {
+        let mut planted = running.clone();
+        planted.label[field] = value;
+        assert!(planted.judge("running none 0 0 0").is_err(), "{field}");
+    }
+    // Where the label leaves it open, the lists decide, and only they.
+    let decided = &Capture::load("print-err500").lines[2].shows;
+    assert_eq!(decided.judge("running none 0 0 0"), Ok(()));
+    assert!(decided.judge("failed failed 0 0 0").is_err());
 }

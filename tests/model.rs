@@ -13,7 +13,11 @@ use vigil::time::WallTime;
 
 #[path = "model/faces.rs"]
 mod faces;
+#[path = "model/order.rs"]
+mod order;
 mod scenes;
+#[path = "model/sessions.rs"]
+mod sessions;
 #[path = "model/splicing.rs"]
 mod splicing;
 

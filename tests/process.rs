@@ -2,8 +2,7 @@
 //! Dead processes and vanished terminals, with real ones (rule 10).
 
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use gtk::glib::{self, prelude::*};
@@ -13,6 +12,10 @@ use vigil::status::{Attention, Status};
 #[allow(dead_code, reason = "each test binary takes a part of it")]
 mod session;
 
+#[path = "support/claude.rs"]
+#[allow(dead_code, reason = "each test binary takes a part of it")]
+mod claude;
+
 use session::Session;
 
 /// What "at once" means on a machine that has other things to do.
@@ -21,49 +24,30 @@ const AT_ONCE: Duration = Duration::from_secs(1);
 /// A terminal's end may be followed by a good-bye, which is waited for.
 const HANG_UP: Duration = Duration::from_secs(4);
 
-/// A real process named `claude` (a shell, in truth), which runs its hooks as its children.
+/// An agent in a workspace of that name, whose session has the same.
 struct Claude {
-    process: Child,
-    orders: ChildStdin,
-    answers: BufReader<ChildStdout>,
+    process: claude::Claude,
     workspace: &'static str,
 }
 
 impl Claude {
     fn start(session: &Session, workspace: &'static str) -> Self {
-        let mut command = session.command(session.program("claude", "/bin/sh"));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).env("VIGIL_WORKSPACE_ID", workspace);
-        let mut process = command.spawn().expect("a shell starts");
-        let orders = process.stdin.take().expect("a pipe");
-        let answers = BufReader::new(process.stdout.take().expect("a pipe"));
-        Self { process, orders, answers, workspace }
+        let process = claude::Claude::start(session, session.home(), &[("VIGIL_WORKSPACE_ID", workspace)]);
+        Self { process, workspace }
     }
 
     fn pid(&self) -> u32 {
-        self.process.id()
+        self.process.pid()
     }
 
     /// One of its hooks, from start to end.
     fn hook(&mut self, event: &str, more: &str) {
         let comma = if more.is_empty() { "" } else { "," };
-        let payload = format!(r#"{{"session_id":"{}"{comma}{more}}}"#, self.workspace);
-        let hook = env!("CARGO_BIN_EXE_vigilctl");
-        writeln!(self.orders, "printf %s '{payload}' | {hook} hook claude {event}; echo done").expect("it reads");
-        let mut line = String::new();
-        self.answers.read_line(&mut line).expect("it answers");
-        assert_eq!(line, "done\n");
+        self.process.hook(event, &format!(r#"{{"session_id":"{}"{comma}{more}}}"#, self.workspace));
     }
 
-    /// `kill -9`; when it returns, the process is a zombie or gone.
     fn kill(&mut self) {
-        self.process.kill().expect("it lives");
-    }
-}
-
-impl Drop for Claude {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        self.process.kill();
     }
 }
 

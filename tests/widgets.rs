@@ -5,14 +5,18 @@
 use adw::prelude::*;
 use gtk::{gio, glib};
 use vigil::app::model::{Agent, Sidebar, Workspace};
-use vigil::app::widget::{self, AgentRow, FoldRow, WorkspaceRow};
+use vigil::app::widget::{self, AgentRow, FoldRow, SessionList, WorkspaceRow};
 use vigil::snapshot::{Change, RowView, Snapshot, ThingKind, WorkspaceView};
 use vigil::status::{Attention, Status};
 use vigil::time::WallTime;
 
 #[path = "widgets/bench.rs"]
 mod bench;
+#[path = "widgets/menu.rs"]
+mod menu;
 mod scenes;
+#[path = "widgets/sessions.rs"]
+mod sessions;
 
 use bench::{Bench, all, find, settle, texts, wait_until};
 use scenes::{row, workspace};
@@ -36,8 +40,8 @@ fn one(rows: Vec<RowView>) -> Bench {
 #[gtk::test]
 fn every_template_is_sound() {
     widget::register_resources();
-    let _ = (AgentRow::default(), WorkspaceRow::default(), FoldRow::default());
-    for picture in ["busy", "calm", "empty", "question", "states"] {
+    let _ = (AgentRow::default(), WorkspaceRow::default(), FoldRow::default(), SessionList::default());
+    for picture in ["busy", "calm", "empty", "many", "question", "sessions", "states"] {
         Bench::picture(picture).close();
     }
     let bench = Bench::picture("busy");
@@ -102,7 +106,7 @@ fn a_row_that_is_used_again_follows_only_its_new_agent() {
 
 #[gtk::test]
 fn nothing_outlives_its_end() {
-    let bench = Bench::picture("states");
+    let bench = Bench::picture("sessions");
     let agents: Vec<_> = bench.rows().iter().map(|row| row.agent().unwrap().downgrade()).collect();
     let rows: Vec<_> = bench.rows().iter().map(ObjectExt::downgrade).collect();
     let workspaces: Vec<glib::WeakRef<Workspace>> =
@@ -228,19 +232,6 @@ fn delete_dismisses_the_focused_row() {
 }
 
 #[gtk::test]
-fn the_menu_opens_and_closes() {
-    let bench = one(vec![asking("A")]);
-    bench.window.select_row("w/A");
-    WidgetExt::activate_action(&bench.row("w/A"), "row.menu", None).unwrap();
-    settle();
-    let menu = find::<gtk::PopoverMenu>(bench.view().upcast_ref()).expect("there is a menu");
-    assert!(menu.is_visible());
-    assert!(texts(&menu).iter().any(|text| text.contains("Mark as")));
-    menu.popdown();
-    bench.close();
-}
-
-#[gtk::test]
 fn an_open_question_is_the_agents_and_not_the_rows() {
     let mut view = asking("A");
     view.question = Some("rm -rf build".to_owned());
@@ -283,9 +274,42 @@ fn a_search_finds_and_lets_go() {
 
 #[gtk::test]
 fn the_window_is_usable_at_its_narrowest() {
-    let bench = Bench::picture("question");
-    let (minimum, _, _, _) = bench.window.measure(gtk::Orientation::Horizontal, -1);
-    assert!(minimum <= 262, "{minimum}");
+    for picture in ["busy", "many", "question", "sessions", "states"] {
+        let bench = Bench::picture(picture);
+        let (minimum, _, _, _) = bench.window.measure(gtk::Orientation::Horizontal, -1);
+        assert!(minimum <= 262, "{picture}: {minimum}");
+        bench.close();
+    }
+}
+
+#[gtk::test]
+fn selection_and_focus_move_with_a_workspace_that_becomes_urgent() {
+    let workspaces =
+        ["v", "w", "x"].map(|id| workspace(id, "main", vec![row(id, "A", Status::Idle, Attention::None, 9)]));
+    let bench = Bench::new(workspaces.to_vec());
+    bench.window.select_row("x/A");
+    let here = || (bench.window.selected_row().unwrap(), bench.focused_id());
+    bench.sidebar.set_by_urgency(true);
+    for id in ["w", "x", "v"] {
+        bench.apply(&[Change::row(id, row(id, "A", Status::NeedsInput, Attention::NeedsInput, 9))]);
+        assert_eq!(here(), ("x/A".to_owned(), "x/A".to_owned()), "{id}");
+    }
+    bench.sidebar.set_by_urgency(false);
+    settle();
+    assert_eq!(here(), ("x/A".to_owned(), "x/A".to_owned()));
+    bench.close();
+}
+
+#[gtk::test]
+fn an_empty_window_leads_to_the_preferences_where_there_are_any() {
+    let bench = Bench::new(Vec::new());
+    assert!(texts(&bench.window).contains(&"No Agents Yet".to_owned()));
+    let is_offered = |bench: &Bench| texts(&bench.window).contains(&"Set Up Integrations".to_owned());
+    assert!(!is_offered(&bench));
+    bench.app.add_action(&gio::SimpleAction::new("preferences", None));
+    bench.window.set_visible(false);
+    bench.window.present();
+    wait_until("the button is shown", || is_offered(&bench));
     bench.close();
 }
 
@@ -315,5 +339,36 @@ fn the_header_is_calm_or_says_who_is_wanted() {
     assert!(shown().contains(&"1 needs you".to_owned()) && !shown().contains(&"Vigil".to_owned()));
     bench.apply(&[Change::row("w", running("B"))]);
     assert!(shown().contains(&"Vigil".to_owned()) && shown().contains(&"2 running".to_owned()), "{:?}", shown());
+    bench.close();
+}
+
+#[gtk::test]
+fn the_list_follows_workspaces_that_change_places() {
+    let workspaces =
+        ["v", "w", "x"].map(|id| workspace(id, "main", vec![row(id, "A", Status::Idle, Attention::None, 9)]));
+    let bench = Bench::new(workspaces.to_vec());
+    let name = |object: glib::Object| match object.downcast::<Workspace>() {
+        Ok(workspace) => workspace.id(),
+        Err(object) => object.downcast::<Agent>().unwrap().id(),
+    };
+    let listed = || -> Vec<String> {
+        bench.list().model().unwrap().iter::<glib::Object>().map(|item| name(item.unwrap())).collect()
+    };
+    let painted = || -> Vec<String> {
+        let holders: Vec<gtk::Widget> = bench::children(bench.list().upcast_ref()).collect();
+        let shown = |holder: &gtk::Widget| {
+            let row = holder.first_child()?;
+            let agent = row.downcast_ref::<AgentRow>().and_then(|row| row.agent()).map(|agent| agent.id());
+            agent.or_else(|| row.downcast_ref::<WorkspaceRow>()?.workspace().map(|workspace| workspace.id()))
+        };
+        holders.iter().filter_map(shown).collect()
+    };
+    bench.sidebar.set_by_urgency(true);
+    for (id, order) in [("w", "wvx"), ("x", "wxv"), ("v", "vwx")] {
+        bench.apply(&[Change::row(id, row(id, "A", Status::NeedsInput, Attention::NeedsInput, 9))]);
+        let expected: Vec<String> = order.chars().flat_map(|id| [id.to_string(), format!("{id}/A")]).collect();
+        assert_eq!(listed(), expected);
+        assert_eq!(painted(), expected);
+    }
     bench.close();
 }

@@ -17,7 +17,7 @@ use super::i18n::gettext;
 use super::model::Sidebar;
 use super::output::{Changed, Output};
 use super::service::Service;
-use super::settings::Settings;
+use super::settings::{Settings, WorkspaceOrder};
 use super::widget::{RESOURCE_PATH, Window};
 use super::{actions, clock, config};
 use crate::protocol::APP_ID;
@@ -192,7 +192,11 @@ impl VigilApplication {
         imp.sidebar.get_or_init(|| {
             let sidebar = Sidebar::new(|| clock::now().wall);
             let shown = sidebar.clone();
-            self.settings().follow(move |settings| shown.set_show_hidden(settings.show_hidden()));
+            self.settings().follow(move |settings| {
+                shown.set_show_hidden(settings.show_hidden());
+                shown.set_fold_idle(settings.fold_idle());
+                shown.set_by_urgency(settings.workspace_order() == WorkspaceOrder::Urgency);
+            });
             if let Some(service) = imp.service.get() {
                 sidebar.reset(&service.snapshot(true));
                 service.add_output(Mirror(sidebar.clone()));

@@ -227,7 +227,8 @@ impl Queue {
         }
         if self.sender.len() >= QUEUE_LENGTH {
             if !self.complained.replace(true) {
-                gtk::glib::g_warning!("vigil", "Too many calls at once: some were refused");
+                // Others do this, and no warning of ours may be fatal to a test that lets them.
+                gtk::glib::g_message!("vigil", "Too many calls at once: some were refused");
             }
             return reply(Err(Refusal::new(ErrorName::NotAvailable, "Too many calls are waiting")));
         }

@@ -9,12 +9,16 @@ use gtk::{gio, glib, prelude::*};
 mod agent_row;
 mod fold_row;
 pub mod row_menu;
+mod session_line;
+mod session_list;
 mod sidebar_view;
 mod window;
 mod workspace_row;
 
 pub use agent_row::AgentRow;
 pub use fold_row::FoldRow;
+pub use session_line::SessionLine;
+pub use session_list::SessionList;
 pub use sidebar_view::SidebarView;
 pub use window::{ACCELERATORS, Window};
 pub use workspace_row::WorkspaceRow;
@@ -37,4 +41,10 @@ fn activate(widget: &impl IsA<gtk::Widget>, action: &str, row: &str) {
     if widget.activate_action(action, Some(&row.to_variant())).is_err() {
         glib::g_debug!("vigil", "No action {action}");
     }
+}
+
+/// Answers `query-tooltip` of a label: a text that is cut can be read whole; one that is not need not be said twice.
+fn tooltip_if_cut(tooltip: &gtk::Tooltip, label: &gtk::Label) -> bool {
+    tooltip.set_text(Some(&label.label()));
+    label.layout().is_ellipsized()
 }

@@ -53,7 +53,7 @@ fn every_message_line() {
 fn every_look() {
     for (status, attention, classes) in [
         (Status::Running, Attention::None, vec!["agent-row", "running"]),
-        (Status::Running, Attention::Finished, vec!["agent-row", "running", "unseen"]),
+        (Status::Running, Attention::Finished, vec!["agent-row", "running", "unseen", "unseen-finished"]),
         (Status::Idle, Attention::None, vec!["agent-row", "idle"]),
         (Status::Idle, Attention::Finished, vec!["agent-row", "finished"]),
         (Status::NeedsInput, Attention::NeedsInput, vec!["agent-row", "needs-input"]),
@@ -67,11 +67,11 @@ fn every_look() {
     view.background = 120;
     let face = AgentFace::of(&view, "w");
     assert_eq!(
-        (face.indicator.as_str(), face.status_icon.as_str()),
+        (face.indicator.as_str(), face.state_mark.as_str()),
         ("media-playback-start-symbolic", "emblem-ok-symbolic")
     );
     assert!(face.state_mark_visible, "the tick comes back beside the word");
-    assert_eq!((face.background, face.background_label.as_str(), face.subagents), (120, "99+", 0));
+    assert_eq!((face.background, face.background_label.as_str(), face.subagents), (120, "\u{2066}99+\u{2069}", 0));
     assert_eq!(face.background_tooltip, "120 background tasks");
 }
 

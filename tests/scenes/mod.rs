@@ -21,9 +21,12 @@ pub fn show(sidebar: &Sidebar, picture: &str) {
             sidebar.toggle_folded(&workspace);
         }
     }
-    if picture == "question"
-        && let Some(agent) = sidebar.agent("shop/Codex")
-    {
+    let opened: &[&str] = match picture {
+        "question" => &["shop/Codex"],
+        "sessions" => &["shop/Claude Code", "api/Claude Code"],
+        _ => &[],
+    };
+    for agent in opened.iter().filter_map(|id| sidebar.agent(id)) {
         agent.set_expanded(true);
     }
 }
@@ -33,6 +36,8 @@ pub fn snapshot(picture: &str) -> Snapshot {
     let workspaces = match picture {
         "calm" => calm(),
         "empty" => Vec::new(),
+        "many" => many(),
+        "sessions" => sessions(),
         "states" => states(),
         _ => busy(),
     };
@@ -42,16 +47,7 @@ pub fn snapshot(picture: &str) -> Snapshot {
 /// An idle agent that has been seen.
 pub fn row(workspace: &str, name: &str, status: Status, attention: Attention, seconds: i64) -> RowView {
     let id = format!("{workspace}/{name}");
-    let session = SessionView {
-        id: format!("session-{name}"),
-        status,
-        attention,
-        subagents: 0,
-        background: 0,
-        questions: u32::from(status == Status::NeedsInput),
-        surface: None,
-        pid: None,
-    };
+    let session = session(&format!("session-{name}"), status, attention, None);
     let agent = name.split(' ').next().unwrap_or(name).to_lowercase();
     let mut row = RowView {
         id,
@@ -80,6 +76,29 @@ pub fn row(workspace: &str, name: &str, status: Status, attention: Attention, se
         cwd: None,
     };
     settle(&mut row);
+    row
+}
+
+/// One session of a row.
+pub fn session(id: &str, status: Status, attention: Attention, surface: Option<&str>) -> SessionView {
+    SessionView {
+        id: id.to_owned(),
+        status,
+        attention,
+        subagents: 0,
+        background: 0,
+        questions: u32::from(status == Status::NeedsInput),
+        surface: surface.map(str::to_owned),
+        pid: None,
+    }
+}
+
+/// A shared row of these sessions that shows the first; its attention is the strongest of them.
+pub fn shared(workspace: &str, sessions: Vec<SessionView>) -> RowView {
+    let attention = sessions.iter().map(|session| session.attention).max().unwrap_or_default();
+    let mut row = row(workspace, "Claude Code", sessions[0].status, attention, 240);
+    row.surface = sessions[0].surface.clone();
+    row.sessions = sessions;
     row
 }
 
@@ -226,6 +245,88 @@ fn states() -> Vec<WorkspaceView> {
             ..workspace("api", "v2", api.map(|name| idle("api", name, 600)).to_vec())
         },
     ]
+}
+
+fn sessions() -> Vec<WorkspaceView> {
+    use Attention as A;
+    use Status as S;
+    let tmux = |pane: &str| format!("tmux:/tmp/tmux-1000/default:{pane}");
+    let mut busy = session("9f0c52d1-aaaa", S::Running, A::None, Some("tty:pts/5"));
+    busy.subagents = 2;
+    let asks = vec![
+        session("1b6e2a90-bbbb", S::NeedsInput, A::NeedsInput, Some(&tmux("%3"))),
+        busy,
+        session("77d00f13-cccc", S::Idle, A::Finished, Some("kitty:4242:2")),
+        session("c4a1be55-dddd", S::Failed, A::None, None),
+    ];
+    let shop = shared("shop", asks).with(|row| {
+        row.tool = says("Bash");
+        row.question = says("git push --force-with-lease origin main");
+        row.message = says("Permission for Bash");
+        row.cwd = glib_home("src/shop");
+    });
+    let works = vec![
+        session("a", S::Running, A::None, Some("tty:pts/1")),
+        session("b", S::Failed, A::Failed, Some("tty:pts/2")),
+        session("c", S::Running, A::Finished, Some("zellij:work:4")),
+    ];
+    let edits = |row: &mut RowView| (row.tool, row.detail) = (says("Edit"), says("src/webhooks/refund.rs"));
+    let two = |one, other| vec![session("a", one, A::None, None), other];
+    vec![
+        workspace("shop", "main", vec![shop]),
+        workspace("api", "v2", vec![shared("api", works).with(edits)]),
+        workspace(
+            "docs",
+            "draft",
+            vec![
+                shared("docs", two(S::Idle, session("b", S::Running, A::None, None)))
+                    .with(|row| row.message = says("Wrote the chapter")),
+                row("docs", "Codex", S::Running, A::Finished, 30).with(|row| row.message = says("Wakes up")),
+                idle("docs", "Pi Agent", 190).with(|row| row.nested = true),
+            ],
+        ),
+        workspace("tools", "main", vec![shared("tools", two(S::Running, session("b", S::Failed, A::Failed, None)))]),
+        workspace("notes", "main", vec![shared("notes", two(S::Running, session("b", S::Running, A::None, None)))]),
+    ]
+}
+
+/// Sixty agents, and texts of every length and direction.
+fn many() -> Vec<WorkspaceView> {
+    let states = [
+        (Status::Running, Attention::None),
+        (Status::Idle, Attention::Finished),
+        (Status::NeedsInput, Attention::NeedsInput),
+        (Status::Failed, Attention::Failed),
+        (Status::Idle, Attention::None),
+        (Status::Running, Attention::Failed),
+    ];
+    let names = [
+        "Claude Code",
+        "Codex",
+        "سایدبار هوشمند",
+        "An agent whose name does not end where it should",
+        "日本語のエージェント",
+        "x",
+    ];
+    let workspaces = (0..10).map(|number| {
+        let id = format!("w{number}");
+        let rows = states.iter().zip(names).enumerate().map(|(place, ((status, attention), name))| {
+            row(&id, name, *status, *attention, number as i64 * 400 + 3).with(|row| {
+                row.id = format!("{id}/{place}");
+                row.tool = says("Bash");
+                row.detail = says(&"cargo test --workspace ".repeat(place));
+                row.message = says(&"האם להמשיך? Really? ".repeat(place));
+                row.subagents = 120 * u32::from(place == 0);
+                row.background = 3 * u32::from(place < 2);
+            })
+        });
+        let mut view = workspace(&id, "feature/the-branch-that-nobody-wants-to-type", rows.collect());
+        view.name = ["shop", "a-workspace-with-a-very-long-name-indeed", "مشروع"][number % 3].to_owned();
+        view.ports = [3000, 5173, 9229, 65535][..number % 5].to_vec();
+        view.dirty = Some(number % 2 == 1);
+        view
+    });
+    workspaces.collect()
 }
 
 fn glib_home(folder: &str) -> Option<String> {

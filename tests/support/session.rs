@@ -20,6 +20,9 @@ use vigil::snapshot::{Change, RowView, Snapshot};
 /// Nothing that is waited for takes longer.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
+/// What starts the accessibility bus, next to the session's.
+const ACCESSIBILITY: &str = "/usr/share/dbus-1/services/org.a11y.Bus.service";
+
 /// Programs that a test started; dropped, they are killed.
 struct Running(Child);
 
@@ -71,11 +74,22 @@ impl Session {
 
     /// The same, with these settings (`key=value`, a line each).
     pub fn start_with(settings: &str) -> Self {
+        Self::start_among("", settings, &[("GTK_A11Y", "none"), ("G_DEBUG", "fatal-criticals")])
+    }
+
+    /// The same with accessibility, so that the window can be read. A warning of the application is its end.
+    pub fn start_readable() -> Self {
+        Self::start_among(ACCESSIBILITY, "", &[("G_DEBUG", "fatal-warnings")])
+    }
+
+    fn start_among(service: &str, settings: &str, more: &[(&'static str, &str)]) -> Self {
         let home = tempfile::tempdir().expect("a folder");
-        let (bus, address) = start_bus(home.path());
         let (display, number) = start_display();
         compile_schema(home.path(), settings);
-        let environment = environment(home.path(), &address, &number);
+        let mut environment = environment(home.path(), &number);
+        let (bus, address) = start_bus(home.path(), service, &environment);
+        environment.insert("DBUS_SESSION_BUS_ADDRESS", address.clone());
+        environment.extend(more.iter().map(|(name, value)| (*name, (*value).to_string())));
         let log = File::create(home.path().join("log")).expect("a log file");
         let mut command = Command::new(env!("CARGO_BIN_EXE_vigil"));
         command.arg("--gapplication-service").env_clear().envs(&environment).current_dir(home.path());
@@ -247,9 +261,15 @@ impl Session {
 
     /// Whether the application has a window on the display.
     pub fn has_window(&self) -> bool {
+        !self.windows().is_empty()
+    }
+
+    /// The application's windows on the display, as `xdotool` numbers them.
+    pub fn windows(&self) -> Vec<String> {
         let mut search = self.command("xdotool");
         search.args(["search", "--onlyvisible", "--class", "vigil"]);
-        search.output().expect("xdotool is installed").status.success()
+        let found = search.output().expect("xdotool is installed").stdout;
+        String::from_utf8_lossy(&found).lines().map(ToString::to_string).collect()
     }
 
     fn bus(&self, member: &str, arguments: &glib::Variant) -> Result<glib::Variant, Failure> {
@@ -293,18 +313,27 @@ fn wait(what: &str, limit: Duration, mut holds: impl FnMut() -> bool, log: impl 
     }
 }
 
-/// A bus that starts no services and knows no limits but its own.
-fn start_bus(home: &Path) -> (Running, String) {
+/// A bus that starts no services but that one, and knows no limits but its own.
+fn start_bus(home: &Path, service: &str, environment: &HashMap<&'static str, String>) -> (Running, String) {
+    let services = home.join("services");
+    std::fs::create_dir(&services).expect("a folder");
+    if !service.is_empty() {
+        let from = Path::new(service);
+        let copied = std::fs::copy(from, services.join(from.file_name().expect("a file")));
+        copied.unwrap_or_else(|error| panic!("{service}: {error}; ./dev test installs what the tests need"));
+    }
     let config = home.join("bus.conf");
     let text = format!(
-        "<busconfig><type>session</type><listen>unix:dir={}</listen><auth>EXTERNAL</auth>\
+        "<busconfig><type>session</type><listen>unix:dir={}</listen><servicedir>{}</servicedir><auth>EXTERNAL</auth>\
          <policy context=\"default\"><allow send_destination=\"*\" eavesdrop=\"true\"/><allow eavesdrop=\"true\"/>\
          <allow own=\"*\"/></policy>\
          </busconfig>",
-        home.display()
+        home.display(),
+        services.display()
     );
     std::fs::write(&config, text).expect("a configuration");
     let mut command = Command::new("dbus-daemon");
+    command.env_clear().envs(environment);
     command.arg(format!("--config-file={}", config.display())).args(["--nofork", "--nopidfile", "--print-address"]);
     let bus = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
     let mut bus = Running(bus.expect("dbus-daemon is installed"));
@@ -328,7 +357,7 @@ fn first_line(running: &mut Running) -> String {
     line.trim().to_string()
 }
 
-fn environment(home: &Path, address: &str, display: &str) -> HashMap<&'static str, String> {
+fn environment(home: &Path, display: &str) -> HashMap<&'static str, String> {
     let runtime = home.join("runtime");
     std::fs::create_dir(&runtime).expect("a folder");
     std::fs::set_permissions(&runtime, PermissionsExt::from_mode(0o700)).expect("it is ours");
@@ -341,12 +370,9 @@ fn environment(home: &Path, address: &str, display: &str) -> HashMap<&'static st
         ("XDG_CACHE_HOME", path("cache")),
         ("XDG_DATA_HOME", path("data")),
         ("XDG_RUNTIME_DIR", path("runtime")),
-        ("DBUS_SESSION_BUS_ADDRESS", address.to_string()),
         ("DISPLAY", format!(":{display}")),
         ("GDK_BACKEND", "x11".into()),
         ("GSK_RENDERER", "cairo".into()),
-        ("GTK_A11Y", "none".into()),
-        ("G_DEBUG", "fatal-criticals".into()),
         ("ADW_DISABLE_PORTAL", "1".into()),
         ("GSETTINGS_BACKEND", "memory".into()),
         ("GSETTINGS_SCHEMA_DIR", path("schemas")),

@@ -3,10 +3,11 @@
 
 use std::cell::{Cell, Ref, RefCell};
 
-use gtk::{glib, prelude::*, subclass::prelude::*};
+use gtk::{gio, glib, prelude::*, subclass::prelude::*};
 
 use super::agent_face::AgentFace;
 use super::elapsed::elapsed;
+use super::session::{self, Session};
 use crate::snapshot::RowView;
 use crate::status::{Attention, Status};
 use crate::time::WallTime;
@@ -14,7 +15,7 @@ use crate::time::WallTime;
 mod imp {
     use super::*;
 
-    #[derive(Default, glib::Properties)]
+    #[derive(glib::Properties)]
     #[properties(wrapper_type = super::Agent)]
     pub struct Agent {
         /// What to call it.
@@ -25,12 +26,20 @@ mod imp {
         #[property(name = "message-lines", get, type = i32, member = message_lines)]
         /// The status as a word.
         #[property(name = "status-label", get, type = String, member = status_label)]
-        /// The icon of the status itself.
-        #[property(name = "status-icon", get, type = String, member = status_icon)]
         /// The icon that leads the row.
         #[property(name = "indicator", get, type = String, member = indicator)]
-        /// Whether the status icon is shown beside the word because the indicator shows activity.
+        /// The icon of what has not been seen, where the indicator does not say it.
+        #[property(name = "state-mark", get, type = String, member = state_mark)]
+        /// The same, as a sentence.
+        #[property(name = "state-mark-tooltip", get, type = String, member = state_mark_tooltip)]
+        /// Whether there is one.
         #[property(name = "state-mark-visible", get, type = bool, member = state_mark_visible)]
+        /// How many sessions there are, or what some of them did.
+        #[property(name = "sessions-label", get, type = String, member = sessions_label)]
+        /// How many sessions there are.
+        #[property(name = "sessions-tooltip", get, type = String, member = sessions_tooltip)]
+        /// Whether there is more than one.
+        #[property(name = "sessions-visible", get, type = bool, member = sessions_visible)]
         /// Whether there is a second line.
         #[property(name = "detail-visible", get, type = bool, member = detail_visible)]
         /// Subagents at work.
@@ -51,6 +60,10 @@ mod imp {
         #[property(name = "question-context", get, type = String, member = question_context)]
         /// Whether there is a question to open.
         #[property(name = "question-visible", get, type = bool, member = question_visible)]
+        /// Whether there is anything to open.
+        #[property(name = "expandable", get, type = bool, member = expandable)]
+        /// What opening it shows.
+        #[property(name = "expander-label", get, type = String, member = expander_label)]
         /// The row's style classes.
         #[property(name = "row-classes", get, type = Vec<String>, member = row_classes)]
         /// All of it in one sentence.
@@ -59,9 +72,15 @@ mod imp {
         /// How long the status has lasted.
         #[property(get)]
         pub(super) elapsed: RefCell<String>,
-        /// Whether the question is open.
+        /// Whether the question and the sessions are open.
         #[property(get, set = Self::set_expanded, explicit_notify)]
         pub(super) expanded: Cell<bool>,
+        /// Whether the question is: it is told by what is open and by whether there is one.
+        #[property(get)]
+        pub(super) question_open: Cell<bool>,
+        /// The sessions beneath the row; none if it has only one. The same list for good.
+        #[property(get = |agent: &Self| agent.sessions.clone().upcast(), type = gio::ListModel)]
+        pub(super) sessions: gio::ListStore,
         /// Whether the question can be answered from here.
         #[property(get)]
         pub(super) answerable: Cell<bool>,
@@ -69,6 +88,23 @@ mod imp {
         pub(super) since: Cell<WallTime>,
         pub(super) workspace_id: RefCell<String>,
         pub(super) workspace_name: RefCell<String>,
+    }
+
+    impl Default for Agent {
+        fn default() -> Self {
+            Self {
+                face: RefCell::default(),
+                elapsed: RefCell::default(),
+                expanded: Cell::default(),
+                question_open: Cell::default(),
+                sessions: gio::ListStore::new::<Session>(),
+                answerable: Cell::default(),
+                view: RefCell::default(),
+                since: Cell::default(),
+                workspace_id: RefCell::default(),
+                workspace_name: RefCell::default(),
+            }
+        }
     }
 
     #[glib::object_subclass]
@@ -81,11 +117,19 @@ mod imp {
     impl ObjectImpl for Agent {}
 
     impl Agent {
-        /// Only a question can be open.
+        /// Only a question and sessions can be open.
         fn set_expanded(&self, expanded: bool) {
-            let expanded = expanded && self.face.borrow().question_visible;
+            let expanded = expanded && self.face.borrow().expandable;
             if self.expanded.replace(expanded) != expanded {
                 self.obj().notify_expanded();
+            }
+            self.open_question();
+        }
+
+        fn open_question(&self) {
+            let open = self.expanded.get() && self.face.borrow().question_visible;
+            if self.question_open.replace(open) != open {
+                self.obj().notify_question_open();
             }
         }
 
@@ -100,9 +144,13 @@ mod imp {
                 message => notify_message,
                 message_lines => notify_message_lines,
                 status_label => notify_status_label,
-                status_icon => notify_status_icon,
                 indicator => notify_indicator,
+                state_mark => notify_state_mark,
+                state_mark_tooltip => notify_state_mark_tooltip,
                 state_mark_visible => notify_state_mark_visible,
+                sessions_label => notify_sessions_label,
+                sessions_tooltip => notify_sessions_tooltip,
+                sessions_visible => notify_sessions_visible,
                 detail_visible => notify_detail_visible,
                 subagents => notify_subagents,
                 subagents_label => notify_subagents_label,
@@ -113,13 +161,14 @@ mod imp {
                 question => notify_question,
                 question_context => notify_question_context,
                 question_visible => notify_question_visible,
+                expandable => notify_expandable,
+                expander_label => notify_expander_label,
                 row_classes => notify_row_classes,
                 description => notify_description,
             }
-            // Another question starts closed, and so does none.
-            if old.question != face.question {
-                obj.set_expanded(false);
-            }
+            // Another question starts closed, and nothing is.
+            let another = old.question_visible && face.question_visible && old.question != face.question;
+            self.set_expanded(self.expanded.get() && !another);
         }
     }
 }
@@ -164,6 +213,7 @@ impl Agent {
         }
         imp.since.set(WallTime::parse_rfc3339(&view.since).unwrap_or_default());
         imp.view.replace(Some(view.clone()));
+        session::follow(&imp.sessions, view);
         self.renew();
     }
 
@@ -188,7 +238,11 @@ impl Agent {
     /// Whether it may be folded away with others: idle, seen, and nothing of it still at work.
     pub(super) fn is_quiet(&self) -> bool {
         let view = self.view();
-        view.status == Status::Idle && view.attention == Attention::None && view.subagents == 0 && view.background == 0
+        let rests = |status, subagents, background| status == Status::Idle && subagents == 0 && background == 0;
+        // The row is Idle when the session that updated last is: the others may be at work.
+        view.attention == Attention::None
+            && rests(view.status, view.subagents, view.background)
+            && view.sessions.iter().all(|session| rests(session.status, session.subagents, session.background))
     }
 
     /// Whether each of the words (in lower case) stands somewhere in what the user knows it by.

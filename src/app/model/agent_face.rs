@@ -6,10 +6,10 @@
 
 use gtk::glib;
 
-use super::bidi;
-use crate::app::i18n::{gettext, gettext_f, ngettext_f};
+use super::{bidi, counting};
+use crate::app::i18n::{gettext, gettext_f};
 use crate::snapshot::RowView;
-use crate::status::{Attention, Counts, Status, indicator, status_icon};
+use crate::status::{Attention, Counts, Status, indicator, mark};
 
 /// A counter shows no more than this.
 const MOST_COUNTED: u32 = 99;
@@ -25,12 +25,20 @@ pub struct AgentFace {
     pub message_lines: i32,
     /// The status as a word.
     pub status_label: String,
-    /// The icon of the status itself.
-    pub status_icon: String,
     /// The icon that leads the row.
     pub indicator: String,
-    /// Whether the status icon is shown beside the word because the indicator shows activity.
+    /// The icon of what has not been seen, beside the word where the indicator does not say it.
+    pub state_mark: String,
+    /// The same, as a sentence.
+    pub state_mark_tooltip: String,
+    /// Whether there is one.
     pub state_mark_visible: bool,
+    /// How many sessions there are, or what some of them did.
+    pub sessions_label: String,
+    /// How many sessions there are.
+    pub sessions_tooltip: String,
+    /// Whether there is more than one.
+    pub sessions_visible: bool,
     /// Whether there is a second line.
     pub detail_visible: bool,
     /// Subagents at work.
@@ -51,6 +59,10 @@ pub struct AgentFace {
     pub question_context: String,
     /// Whether there is a question to open.
     pub question_visible: bool,
+    /// Whether there is anything to open.
+    pub expandable: bool,
+    /// What opening it shows.
+    pub expander_label: String,
     /// The row's style classes.
     pub row_classes: Vec<String>,
     /// All of it in one sentence.
@@ -61,30 +73,34 @@ impl AgentFace {
     /// The face of `row`, which stands in the workspace of that name.
     pub fn of(row: &RowView, workspace: &str) -> Self {
         let counts = Counts { subagents: row.subagents, background: row.background };
-        let status_icon = status_icon(row.status, row.attention);
-        let indicator = indicator(row.status, row.attention, counts);
+        let mark = mark(row.status, row.attention, counts);
         let message = message(row);
         let question = row.question.clone().filter(|_| row.status == Status::NeedsInput).unwrap_or_default();
         let question_visible = !question.is_empty();
+        let sessions_visible = row.sessions.len() > 1;
+        let expandable = question_visible || sessions_visible;
         Self {
             name: bidi::alone(&row.name),
             message_lines: if wants(row) { 2 } else { 1 },
             status_label: status_label(row.status),
-            status_icon: status_icon.to_owned(),
-            indicator: indicator.to_owned(),
-            // Running needs no mark: activity is what running looks like.
-            state_mark_visible: row.attention == Attention::Finished
-                && row.status == Status::Idle
-                && indicator != status_icon,
-            detail_visible: !message.is_empty() || row.subagents > 0 || row.background > 0 || question_visible,
+            indicator: indicator(row.status, row.attention, counts).to_owned(),
+            state_mark: mark.unwrap_or_default().to_owned(),
+            state_mark_tooltip: if mark.is_some() { counting::unseen(row.attention) } else { String::new() },
+            state_mark_visible: mark.is_some(),
+            sessions_label: if sessions_visible { counting::sessions_or_some(row) } else { String::new() },
+            sessions_tooltip: if sessions_visible { counting::sessions(row) } else { String::new() },
+            sessions_visible,
+            detail_visible: !message.is_empty() || row.subagents > 0 || row.background > 0 || expandable,
             subagents: count(row.subagents),
             subagents_label: count_label(row.subagents),
-            subagents_tooltip: subagents(row.subagents),
+            subagents_tooltip: counting::subagents(row.subagents),
             background: count(row.background),
             background_label: count_label(row.background),
-            background_tooltip: background(row.background),
+            background_tooltip: counting::background(row.background),
             question_context: if question_visible { question_context(row) } else { String::new() },
             question_visible,
+            expandable,
+            expander_label: expander_label(question_visible, sessions_visible),
             question,
             row_classes: row_classes(row).into_iter().map(str::to_owned).collect(),
             description: description(row, workspace, &message.plain()),
@@ -115,6 +131,23 @@ fn wants(row: &RowView) -> bool {
     )
 }
 
+/// Whether something has not been seen that the row's own state does not say: another session of a shared row finished
+/// or failed while this one runs, waits or asks.
+fn is_unseen_apart(row: &RowView) -> bool {
+    row.attention != Attention::None
+        && !wants(row)
+        && (row.status, row.attention) != (Status::Idle, Attention::Finished)
+}
+
+fn unseen_class(attention: Attention) -> &'static str {
+    match attention {
+        Attention::None => "",
+        Attention::Finished => "unseen-finished",
+        Attention::Failed => "unseen-failed",
+        Attention::NeedsInput => "unseen-needs-input",
+    }
+}
+
 fn row_classes(row: &RowView) -> Vec<&'static str> {
     let mut classes = vec!["agent-row"];
     classes.push(match (row.status, row.attention) {
@@ -123,10 +156,10 @@ fn row_classes(row: &RowView) -> Vec<&'static str> {
     });
     match row.status {
         Status::NeedsInput | Status::Failed if !wants(row) => classes.push("seen"),
-        // Another session of a shared row finished or failed while this one runs or waits.
-        Status::Running if row.attention != Attention::None => classes.push("unseen"),
-        Status::Idle if !matches!(row.attention, Attention::None | Attention::Finished) => classes.push("unseen"),
         _ => {}
+    }
+    if is_unseen_apart(row) {
+        classes.extend(["unseen", unseen_class(row.attention)]);
     }
     if row.nested || row.hidden {
         classes.push("muted");
@@ -213,20 +246,20 @@ fn short_path(path: &str) -> String {
     }
 }
 
+fn expander_label(question: bool, sessions: bool) -> String {
+    match (question, sessions) {
+        (true, false) => gettext("Show the Whole Question"),
+        (true, true) => gettext("Show the Whole Question and the Sessions"),
+        (false, _) => gettext("Show the Sessions"),
+    }
+}
+
 fn count(count: u32) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
 }
 
 fn count_label(count: u32) -> String {
-    if count > MOST_COUNTED { format!("{MOST_COUNTED}+") } else { count.to_string() }
-}
-
-fn subagents(count: u32) -> String {
-    ngettext_f("{count} subagent", "{count} subagents", count)
-}
-
-fn background(count: u32) -> String {
-    ngettext_f("{count} background task", "{count} background tasks", count)
+    if count > MOST_COUNTED { bidi::left_to_right(&format!("{MOST_COUNTED}+")) } else { count.to_string() }
 }
 
 /// "Claude Code in shop: Running, 2 subagents, 1 background task, Bash · cargo test".
@@ -242,12 +275,13 @@ fn description(row: &RowView, workspace: &str, message: &str) -> String {
         // Translators: read out by screen readers: this agent was started by another one.
         parts.push(gettext("started by another agent"));
     }
-    if row.subagents > 0 {
-        parts.push(subagents(row.subagents));
+    if row.sessions.len() > 1 {
+        parts.push(counting::sessions(row));
+        parts.extend(counting::some(row));
+    } else if is_unseen_apart(row) {
+        parts.push(counting::unseen(row.attention));
     }
-    if row.background > 0 {
-        parts.push(background(row.background));
-    }
+    parts.extend(counting::work(row.subagents, row.background));
     if !message.is_empty() {
         parts.push(message.to_owned());
     }

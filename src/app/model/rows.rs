@@ -7,15 +7,21 @@ use super::{Agent, Sidebar, Workspace};
 
 /// Workspace, agent, agent, fold, workspace, … The list lets go of the sidebar when it is dropped.
 pub fn rows(sidebar: &Sidebar) -> gtk::FilterListModel {
-    let groups = gtk::MapListModel::new(Some(sidebar.workspaces().clone()), |item| {
-        let workspace = item.downcast_ref::<Workspace>().expect("the store holds workspaces");
-        let head = gio::ListStore::new::<Workspace>();
-        head.append(workspace);
-        let parts = gio::ListStore::new::<gio::ListModel>();
-        parts.append(&head);
-        parts.append(workspace.rows());
-        gtk::FlattenListModel::new(Some(parts)).upcast()
-    });
+    // Not a GtkMapListModel: that of GTK 4.8 gives the wrong items once one has been put between others.
+    let groups = gio::ListStore::new::<gio::ListModel>();
+    let workspaces = sidebar.workspaces();
+    groups.splice(0, 0, &between(workspaces, 0, workspaces.n_items()));
+    workspaces.connect_closure(
+        "items-changed",
+        false,
+        glib::closure_local!(
+            #[watch]
+            groups,
+            move |workspaces: &gio::ListStore, position: u32, removed: u32, added: u32| {
+                groups.splice(position, removed, &between(workspaces, position, added));
+            }
+        ),
+    );
     let flat = gtk::FlattenListModel::new(Some(groups));
     let rows = gtk::FilterListModel::new(Some(flat), None::<gtk::Filter>);
 
@@ -47,6 +53,20 @@ pub fn rows(sidebar: &Sidebar) -> gtk::FilterListModel {
         ),
     );
     rows
+}
+
+/// The groups of so many workspaces: each followed by its rows.
+fn between(workspaces: &gio::ListStore, position: u32, count: u32) -> Vec<gio::ListModel> {
+    let items = (position..position + count).filter_map(|place| workspaces.item(place).and_downcast::<Workspace>());
+    let group = |workspace: Workspace| {
+        let head = gio::ListStore::new::<Workspace>();
+        head.append(&workspace);
+        let parts = gio::ListStore::new::<gio::ListModel>();
+        parts.append(&head);
+        parts.append(workspace.rows());
+        gtk::FlattenListModel::new(Some(parts)).upcast()
+    };
+    items.map(group).collect()
 }
 
 fn matches(sidebar: &Sidebar, item: &glib::Object) -> bool {

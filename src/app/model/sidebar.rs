@@ -5,6 +5,7 @@
 //! focus back on a row that moved (to a list, a moved row is one that went and one that came).
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
@@ -53,6 +54,12 @@ mod imp {
         /// Whether hidden agents are shown too.
         #[property(get, set = Self::set_show_hidden, explicit_notify)]
         pub(super) show_hidden: Cell<bool>,
+        /// Whether quiet agents fold into one row where they are many.
+        #[property(get, set = Self::set_fold_idle, explicit_notify)]
+        pub(super) fold_idle: Cell<bool>,
+        /// Whether the workspaces that want the user most come first.
+        #[property(get, set = Self::set_by_urgency, explicit_notify)]
+        pub(super) by_urgency: Cell<bool>,
         /// Whether the list is on a screen: only then do the times tick.
         #[property(get, set = Self::set_mapped, explicit_notify)]
         pub(super) mapped: Cell<bool>,
@@ -78,6 +85,8 @@ mod imp {
                 page: RefCell::new("empty".to_owned()),
                 search: RefCell::default(),
                 show_hidden: Cell::default(),
+                fold_idle: Cell::new(true),
+                by_urgency: Cell::default(),
                 mapped: Cell::default(),
                 words: RefCell::default(),
                 clock: OnceCell::default(),
@@ -134,6 +143,22 @@ mod imp {
             }
         }
 
+        fn set_fold_idle(&self, fold: bool) {
+            if self.fold_idle.replace(fold) != fold {
+                let obj = self.obj();
+                obj.change(|| obj.refresh_all());
+                obj.notify_fold_idle();
+            }
+        }
+
+        fn set_by_urgency(&self, by_urgency: bool) {
+            if self.by_urgency.replace(by_urgency) != by_urgency {
+                let obj = self.obj();
+                obj.change(|| obj.refresh(HashSet::new()));
+                obj.notify_by_urgency();
+            }
+        }
+
         fn set_mapped(&self, mapped: bool) {
             if self.mapped.replace(mapped) == mapped {
                 return;
@@ -182,7 +207,7 @@ impl Sidebar {
         sidebar
     }
 
-    /// The workspaces that are shown, in the core's order. The same list for good.
+    /// The workspaces that are shown, in the core's order or by urgency. The same list for good.
     pub fn workspaces(&self) -> &gio::ListStore {
         &self.imp().shown
     }
@@ -309,7 +334,7 @@ impl Sidebar {
     }
 
     fn showing(&self) -> Showing {
-        Showing { hidden: self.show_hidden(), searching: self.is_searching() }
+        Showing { hidden: self.show_hidden(), searching: self.is_searching(), fold_quiet: self.fold_idle() }
     }
 
     fn refresh_all(&self) {
@@ -325,11 +350,11 @@ impl Sidebar {
         for workspace in all.iter().filter(|workspace| touched.contains(&workspace.view().id)) {
             workspace.refresh(showing);
         }
-        let shown: Vec<glib::Object> = all
-            .iter()
-            .filter(|workspace| workspace.is_shown(showing))
-            .map(|workspace| workspace.clone().upcast())
-            .collect();
+        let mut shown: Vec<&Workspace> = all.iter().filter(|workspace| workspace.is_shown(showing)).collect();
+        if self.by_urgency() {
+            shown.sort_by_cached_key(|workspace| Reverse(workspace.attention(showing)));
+        }
+        let shown: Vec<glib::Object> = shown.into_iter().map(|workspace| workspace.clone().upcast()).collect();
         splice(&imp.shown, &shown);
         self.count(&all);
     }

@@ -24,6 +24,8 @@ pub(super) struct Showing {
     pub hidden: bool,
     /// Whatever is searched for: nothing is folded.
     pub searching: bool,
+    /// Quiet agents as one row where they are many.
+    pub fold_quiet: bool,
 }
 
 impl Showing {
@@ -40,8 +42,8 @@ mod imp {
     pub struct Workspace {
         /// The title.
         #[property(name = "name", get, type = String, member = name)]
-        /// Where it is.
-        #[property(name = "path", get, type = String, member = path)]
+        /// Where it is, else the title, which may be cut.
+        #[property(name = "name-tooltip", get, type = String, member = name_tooltip)]
         /// The branch.
         #[property(name = "branch", get, type = String, member = branch)]
         /// The branch, and whether there are changes.
@@ -50,6 +52,8 @@ mod imp {
         #[property(name = "dirty", get, type = bool, member = dirty)]
         /// Ports that its processes listen on.
         #[property(name = "ports-label", get, type = String, member = ports_label)]
+        /// The same, all of them.
+        #[property(name = "ports-tooltip", get, type = String, member = ports_tooltip)]
         /// Whether there are any.
         #[property(name = "ports-visible", get, type = bool, member = ports_visible)]
         /// The icon of the strongest attention inside.
@@ -122,11 +126,12 @@ mod imp {
             super::super::notify_changed! {
                 obj, old, face,
                 name => notify_name,
-                path => notify_path,
+                name_tooltip => notify_name_tooltip,
                 branch => notify_branch,
                 branch_tooltip => notify_branch_tooltip,
                 dirty => notify_dirty,
                 ports_label => notify_ports_label,
+                ports_tooltip => notify_ports_tooltip,
                 ports_visible => notify_ports_visible,
                 summary_icon => notify_summary_icon,
                 summary_label => notify_summary_label,
@@ -228,12 +233,17 @@ impl Workspace {
         self.imp().agents.borrow().iter().filter(|agent| showing.shows(agent)).cloned().collect()
     }
 
+    /// The strongest attention of the agents that are to be seen.
+    pub(super) fn attention(&self, showing: Showing) -> Attention {
+        strongest(&self.shown_agents(showing))
+    }
+
     /// Brings its own row and the list beneath it up to date.
     pub(super) fn refresh(&self, showing: Showing) {
         let imp = self.imp();
         let agents = self.shown_agents(showing);
         let folded = imp.folded.get() && !showing.searching;
-        let attention = agents.iter().map(|agent| agent.view().attention).max().unwrap_or(Attention::None);
+        let attention = strongest(&agents);
         let wanting = agents.iter().filter(|agent| agent.view().attention == attention).count();
         let inside = Inside { folded, agents: to_u32(agents.len()), attention, wanting: to_u32(wanting) };
         let face = WorkspaceFace::of(&imp.view.borrow(), inside);
@@ -248,7 +258,8 @@ impl Workspace {
         if quiet.len() <= MOST_QUIET_ROWS {
             imp.quiet_unfolded.set(false);
         }
-        if quiet.len() <= MOST_QUIET_ROWS || imp.quiet_unfolded.get() || showing.searching {
+        let folds = quiet.len() > MOST_QUIET_ROWS && showing.fold_quiet && !showing.searching;
+        if !folds || imp.quiet_unfolded.get() {
             return agents.into_iter().map(Cast::upcast).collect();
         }
         let fold = imp.fold.get_or_init(|| Fold::new(self));
@@ -264,6 +275,10 @@ impl Workspace {
         }
         rows
     }
+}
+
+fn strongest(agents: &[Agent]) -> Attention {
+    agents.iter().map(|agent| agent.view().attention).max().unwrap_or_default()
 }
 
 fn to_u32(count: usize) -> u32 {

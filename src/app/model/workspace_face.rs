@@ -4,7 +4,7 @@
 use super::bidi;
 use crate::app::i18n::{gettext, gettext_f, ngettext_f};
 use crate::snapshot::{LogLevel, WorkspaceView};
-use crate::status::{Attention, Status, status_icon};
+use crate::status::{Attention, attention_icon};
 
 /// How many ports are named before the rest is counted.
 const NAMED_PORTS: usize = 2;
@@ -14,8 +14,8 @@ const NAMED_PORTS: usize = 2;
 pub struct WorkspaceFace {
     /// The title.
     pub name: String,
-    /// Where it is.
-    pub path: String,
+    /// Where it is, else the title, which may be cut.
+    pub name_tooltip: String,
     /// The branch.
     pub branch: String,
     /// The branch, and whether there are changes.
@@ -24,6 +24,8 @@ pub struct WorkspaceFace {
     pub dirty: bool,
     /// Ports that its processes listen on.
     pub ports_label: String,
+    /// The same, all of them.
+    pub ports_tooltip: String,
     /// Whether there are any.
     pub ports_visible: bool,
     /// The icon of the strongest attention inside.
@@ -78,13 +80,14 @@ impl WorkspaceFace {
         let summary_visible = inside.folded && inside.attention != Attention::None;
         Self {
             name: bidi::alone(&workspace.name),
-            path: workspace.path.clone().unwrap_or_default(),
+            name_tooltip: bidi::alone(workspace.path.as_ref().unwrap_or(&workspace.name)),
             branch: bidi::alone(branch),
             branch_tooltip: branch_tooltip(branch, dirty),
             dirty,
-            ports_label: ports_label(&workspace.ports),
+            ports_label: ports_label(&workspace.ports, NAMED_PORTS),
+            ports_tooltip: ports_label(&workspace.ports, usize::MAX),
             ports_visible: !workspace.ports.is_empty(),
-            summary_icon: attention_icon(inside.attention).to_owned(),
+            summary_icon: attention_icon(inside.attention).unwrap_or_default().to_owned(),
             summary_label: inside.wanting.to_string(),
             summary_visible,
             progress: progress.map_or(0.0, |progress| progress.value.clamp(0.0, 1.0)),
@@ -110,22 +113,12 @@ fn branch_tooltip(branch: &str, dirty: bool) -> String {
     }
 }
 
-fn ports_label(ports: &[u16]) -> String {
-    let mut words: Vec<String> = ports.iter().take(NAMED_PORTS).map(|port| format!(":{port}")).collect();
-    if ports.len() > NAMED_PORTS {
-        words.push(format!("+{}", ports.len() - NAMED_PORTS));
+fn ports_label(ports: &[u16], named: usize) -> String {
+    let mut words: Vec<String> = ports.iter().take(named).map(|port| format!(":{port}")).collect();
+    if ports.len() > named {
+        words.push(format!("+{}", ports.len() - named));
     }
     if words.is_empty() { String::new() } else { bidi::left_to_right(&words.join(" ")) }
-}
-
-/// The same icon as on the row that wants to be seen.
-fn attention_icon(attention: Attention) -> &'static str {
-    let status = match attention {
-        Attention::NeedsInput => Status::NeedsInput,
-        Attention::Failed => Status::Failed,
-        Attention::Finished | Attention::None => Status::Idle,
-    };
-    status_icon(status, attention)
 }
 
 fn log_classes(level: LogLevel) -> Vec<&'static str> {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! One agent in the list. All that it shows is bound in the template; the keys that open a question are here.
+//! One agent in the list. All that it shows is bound in the template; the keys that open a question and sessions are here.
 
 use std::cell::RefCell;
 
 use gtk::{gdk, glib, prelude::*, subclass::prelude::*};
 
+use super::SessionList;
 use crate::app::model::Agent;
 
 mod imp {
@@ -28,6 +29,7 @@ mod imp {
 
         fn class_init(klass: &mut Self::Class) {
             Agent::ensure_type();
+            SessionList::ensure_type();
             klass.bind_template();
             klass.bind_template_callbacks();
 
@@ -71,11 +73,9 @@ mod imp {
             }
         }
 
-        /// A text that is cut can be read whole; one that is not need not be said twice.
         #[template_callback]
         fn on_query_tooltip(&self, _x: i32, _y: i32, _keys: bool, tooltip: &gtk::Tooltip, label: &gtk::Label) -> bool {
-            tooltip.set_text(Some(&label.label()));
-            label.layout().is_ellipsized()
+            super::super::tooltip_if_cut(tooltip, label)
         }
     }
 
@@ -91,12 +91,19 @@ mod imp {
             self.agent.replace(agent);
         }
 
-        /// Opens or closes the question; the key goes on to others if that changes nothing.
+        /// Opens or closes what there is; the key goes on to others if that changes nothing.
         fn expand(&self, wanted: impl Fn(bool) -> bool) -> glib::Propagation {
             let Some(agent) = self.agent.borrow().clone() else { return glib::Propagation::Proceed };
             let before = agent.expanded();
             agent.set_expanded(wanted(before));
-            if agent.expanded() == before { glib::Propagation::Proceed } else { glib::Propagation::Stop }
+            if agent.expanded() == before {
+                return glib::Propagation::Proceed;
+            }
+            if before {
+                // What is closed loses a focus inside.
+                self.obj().grab_focus();
+            }
+            glib::Propagation::Stop
         }
     }
 }

@@ -28,6 +28,7 @@ mod imp {
         fn class_init(klass: &mut Self::Class) {
             Fold::ensure_type();
             klass.bind_template();
+            klass.bind_template_callbacks();
         }
 
         fn instance_init(obj: &glib::subclass::InitializingObject<Self>) {
@@ -44,6 +45,14 @@ mod imp {
 
     impl WidgetImpl for FoldRow {}
     impl BoxImpl for FoldRow {}
+
+    #[gtk::template_callbacks]
+    impl FoldRow {
+        #[template_callback]
+        fn on_query_tooltip(&self, _x: i32, _y: i32, _keys: bool, tooltip: &gtk::Tooltip, label: &gtk::Label) -> bool {
+            super::super::tooltip_if_cut(tooltip, label)
+        }
+    }
 }
 
 glib::wrapper! {

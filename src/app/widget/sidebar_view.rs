@@ -7,10 +7,12 @@
 use std::cell::RefCell;
 
 use adw::subclass::prelude::*;
-use gtk::{gdk, gio, glib, prelude::*};
+use gtk::{gdk, glib, prelude::*};
 
-use super::{AgentRow, FoldRow, WorkspaceRow, row_menu};
+use super::{AgentRow, FoldRow, WorkspaceRow};
 use crate::app::model::{self, Agent, Fold, Sidebar, Workspace};
+
+mod menu;
 
 mod imp {
     use super::*;
@@ -25,7 +27,7 @@ mod imp {
         #[template_child]
         pub(super) list: TemplateChild<gtk::ListView>,
         pub(super) selection: RefCell<Option<gtk::SingleSelection>>,
-        menu: RefCell<Option<gtk::PopoverMenu>>,
+        pub(super) menu: RefCell<Option<gtk::PopoverMenu>>,
         kept: RefCell<Kept>,
     }
 
@@ -245,58 +247,6 @@ mod imp {
             let focus = self.obj().root()?.focus()?;
             row_above(&focus).as_ref().and_then(shown_item)
         }
-
-        fn dismiss_focused(&self) {
-            let row = self.obj().root().and_then(|root| root.focus()).and_downcast::<AgentRow>();
-            if let Some(agent) = row.and_then(|row| row.agent()) {
-                super::super::activate(&*self.obj(), "app.dismiss", &agent.id());
-            }
-        }
-
-        fn show_menu_of_focused(&self) {
-            let row = self.obj().root().and_then(|root| root.focus()).as_ref().and_then(row_above);
-            let Some(row) = row.and_downcast::<AgentRow>() else { return };
-            if let Some(bounds) = row.compute_bounds(&*self.obj()) {
-                let at = gdk::Rectangle::new(
-                    (bounds.x() + bounds.width() / 2.0) as i32,
-                    (bounds.y() + bounds.height()) as i32,
-                    1,
-                    1,
-                );
-                self.show_menu(&row, &at);
-            }
-        }
-
-        /// Whether there is a row with a menu at that place of the list.
-        fn show_menu_at(&self, x: f64, y: f64) -> bool {
-            let picked = self.list.pick(x, y, gtk::PickFlags::DEFAULT);
-            let Some(row) = picked.as_ref().and_then(row_above).and_downcast::<AgentRow>() else { return false };
-            let Some((x, y)) = self.list.translate_coordinates(&*self.obj(), x, y) else { return false };
-            self.show_menu(&row, &gdk::Rectangle::new(x as i32, y as i32, 1, 1));
-            true
-        }
-
-        fn show_menu(&self, row: &AgentRow, at: &gdk::Rectangle) {
-            let (Some(agent), Some(sidebar)) = (row.agent(), self.obj().sidebar()) else { return };
-            let workspace = sidebar.workspace(&agent.workspace_id());
-            let path = workspace.and_then(|workspace| workspace.view().path.clone());
-            row.grab_focus();
-            let model = row_menu::menu(&agent.view(), path.as_deref());
-            let menu = self.menu.borrow().clone();
-            let menu = menu.unwrap_or_else(|| self.new_menu());
-            menu.set_menu_model(Some(&model));
-            menu.set_pointing_to(Some(at));
-            menu.popup();
-        }
-
-        fn new_menu(&self) -> gtk::PopoverMenu {
-            let menu = gtk::PopoverMenu::from_model(None::<&gio::MenuModel>);
-            menu.set_has_arrow(false);
-            menu.set_position(gtk::PositionType::Bottom);
-            menu.set_parent(&*self.obj());
-            self.menu.replace(Some(menu.clone()));
-            menu
-        }
     }
 
     /// The list item's child, made if it is not of that kind.
@@ -309,7 +259,7 @@ mod imp {
     }
 
     /// The row that holds the widget, or is it.
-    fn row_above(widget: &gtk::Widget) -> Option<gtk::Widget> {
+    pub(super) fn row_above(widget: &gtk::Widget) -> Option<gtk::Widget> {
         let mut widget = Some(widget.clone());
         while let Some(current) = widget {
             if shown_item(&current).is_some() {

@@ -9,6 +9,7 @@ use gtk::{gdk, gio, glib, prelude::*};
 use super::{SidebarView, row_menu};
 use crate::app::i18n::gettext;
 use crate::app::model::{Agent, Sidebar};
+use crate::snapshot::SessionView;
 
 /// The keys of the window's and the application's actions. [`Window::new`] sets them.
 pub const ACCELERATORS: &[(&str, &[&str])] = &[
@@ -123,10 +124,6 @@ mod imp {
             self.sidebar.borrow().clone().expect("new() has set it")
         }
 
-        fn agent(&self, id: Option<&glib::Variant>) -> Option<Agent> {
-            self.sidebar().agent(id?.str()?)
-        }
-
         /// The entry ends the search by itself, but Escape means the same on a row that was found.
         fn end_search(&self) -> glib::Propagation {
             if !self.search_bar.is_search_mode() {
@@ -137,7 +134,7 @@ mod imp {
         }
 
         fn open_folder(&self, id: Option<&glib::Variant>) {
-            let Some(agent) = self.agent(id) else { return };
+            let Some(agent) = id.and_then(|id| self.sidebar().agent(id.str()?)) else { return };
             let workspace = self.sidebar().workspace(&agent.workspace_id());
             let path = workspace.and_then(|workspace| workspace.view().path.clone());
             let Some(folder) = row_menu::folder(&agent.view(), path.as_deref()) else { return };
@@ -151,20 +148,34 @@ mod imp {
             });
         }
 
-        fn copy_session_id(&self, id: Option<&glib::Variant>) {
-            let Some(agent) = self.agent(id) else { return };
-            if let Some(session) = row_menu::session(&agent.view()) {
-                self.obj().clipboard().set_text(&session.id);
-                self.obj().toast(&gettext("Session ID copied"));
+        fn copy_session_id(&self, target: Option<&glib::Variant>) {
+            if let Some((_, session)) = self.session(target) {
+                self.copy(&session.id, &gettext("Session ID copied"));
             }
         }
 
-        fn copy_resume_command(&self, id: Option<&glib::Variant>) {
-            let Some(agent) = self.agent(id) else { return };
-            if let Some(command) = row_menu::resume_command(&agent.view()) {
-                self.obj().clipboard().set_text(&command);
-                self.obj().toast(&gettext("Command copied"));
+        fn copy_resume_command(&self, target: Option<&glib::Variant>) {
+            let Some((agent, session)) = self.session(target) else { return };
+            if let Some(command) = row_menu::resume_command(&agent.view(), &session) {
+                self.copy(&command, &gettext("Command copied"));
             }
+        }
+
+        /// The session of `ROW#SESSION`, and of `ROW` the one that matters.
+        fn session(&self, target: Option<&glib::Variant>) -> Option<(Agent, SessionView)> {
+            let target = target?.str()?;
+            let (row, session) = target.split_once('#').map_or((target, None), |(row, id)| (row, Some(id)));
+            let agent = self.sidebar().agent(row)?;
+            let session = match session {
+                Some(id) => row_menu::session_of(&agent.view(), id),
+                None => row_menu::session(&agent.view()).cloned(),
+            };
+            Some((agent, session?))
+        }
+
+        fn copy(&self, text: &str, toast: &str) {
+            self.obj().clipboard().set_text(text);
+            self.obj().toast(toast);
         }
 
         fn show_shortcuts(&self) {

@@ -29,6 +29,7 @@ mod imp {
         fn class_init(klass: &mut Self::Class) {
             Workspace::ensure_type();
             klass.bind_template();
+            klass.bind_template_callbacks();
         }
 
         fn instance_init(obj: &glib::subclass::InitializingObject<Self>) {
@@ -45,6 +46,14 @@ mod imp {
 
     impl WidgetImpl for WorkspaceRow {}
     impl BoxImpl for WorkspaceRow {}
+
+    #[gtk::template_callbacks]
+    impl WorkspaceRow {
+        #[template_callback]
+        fn on_query_tooltip(&self, _x: i32, _y: i32, _keys: bool, tooltip: &gtk::Tooltip, label: &gtk::Label) -> bool {
+            super::super::tooltip_if_cut(tooltip, label)
+        }
+    }
 
     impl WorkspaceRow {
         fn set_workspace(&self, workspace: Option<Workspace>) {
