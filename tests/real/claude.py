@@ -300,7 +300,7 @@ def _(claude, judge):
     judge("started", IDLE)
     terminal.type("play plan")
     dialog(terminal)
-    judge("asked", ASKS, RUNNING)
+    judge("asked", ASKS, RUNNING, message="Approve the plan?")
     terminal.key("Enter")
     judge("approved", FINISHED, RUNNING)
 
@@ -311,7 +311,7 @@ def _(claude, judge):
     judge("started", IDLE)
     terminal.type("play plan")
     dialog(terminal)
-    judge("asked", ASKS, RUNNING)
+    judge("asked", ASKS, RUNNING, message="Approve the plan?")
     refuse(terminal)
     dialog_gone(terminal)
     judge("refused", IDLE, RUNNING)
