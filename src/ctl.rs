@@ -8,7 +8,9 @@
 mod bus;
 mod commands;
 mod deadline;
+mod doctor;
 mod hook;
+mod install;
 mod line;
 mod replay;
 mod seen;

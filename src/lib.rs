@@ -14,6 +14,10 @@
 //! - [`snapshot`]: the published view.
 //! - [`status`], [`time`], [`text`], [`protocol`]: the words that all of these use.
 //!
+//! Beside it stands what touches other programs' files, with no toolkit either:
+//!
+//! - [`integration`]: our entries in agents' settings, put in, taken out, and looked after.
+//!
 //! Around it, two thin shells: [`app`] is the sidebar (GTK), [`ctl`] the command line and hook program (no GTK).
 //!
 //! ```text
@@ -25,6 +29,7 @@ pub mod app;
 pub mod ctl;
 pub mod event;
 pub mod forward;
+pub mod integration;
 pub mod origin;
 pub mod policy;
 pub mod protocol;

@@ -57,7 +57,7 @@ pub fn cut(text: &mut String, bytes: usize) {
 }
 
 /// Characters that would act on the reader's screen instead of standing on it.
-fn is_invisible(character: char) -> bool {
+pub fn is_invisible(character: char) -> bool {
     character.is_control()
         || matches!(character,
             '\u{061C}' | '\u{200B}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}'

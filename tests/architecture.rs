@@ -9,8 +9,20 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The modules that are the core, each with the folder of its name.
-const CORE: &[&str] =
-    &["agent", "event", "forward", "origin", "policy", "protocol", "roster", "snapshot", "status", "text", "time"];
+const CORE: &[&str] = &[
+    "agent",
+    "event",
+    "forward",
+    "integration",
+    "origin",
+    "policy",
+    "protocol",
+    "roster",
+    "snapshot",
+    "status",
+    "text",
+    "time",
+];
 
 /// What the core does without.
 const TOOLKITS: &[&str] = &["adw", "clap", "gdk", "gio", "glib", "gtk", "zbus"];

@@ -10,8 +10,8 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
-use super::{commands, replay, status, watch};
-use crate::text;
+use super::{commands, doctor, install, replay, status, watch};
+use crate::{agent, integration, text};
 
 const WORKSPACE: &str = "\
 WORKSPACE is left out where --workspace is given; where there is neither, VIGIL_WORKSPACE_ID or SEANCE_WORKSPACE_ID \
@@ -117,6 +117,39 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Put Vigil's hooks into an agent's settings
+    ///
+    /// Only entries of Vigil's own are added; everything else in the file stays as it is, byte for byte. Entries of an
+    /// older form, or with a path that is no more, are brought up to date.
+    Install {
+        /// The agent's id: `claude`
+        #[arg(required = true, value_name = "AGENT")]
+        agents: Vec<String>,
+        /// Print what would change, and change nothing
+        #[arg(long)]
+        dry_run: bool,
+        /// The vigilctl that the hooks run; without it the one that is called, if it will last
+        #[arg(long, value_name = "PATH")]
+        program: Option<PathBuf>,
+    },
+    /// Take Vigil's hooks out of an agent's settings
+    Uninstall {
+        /// The agent's id: `claude`
+        #[arg(required = true, value_name = "AGENT")]
+        agents: Vec<String>,
+        /// Print what would change, and change nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Say how far Vigil is put into the agents, and what is to be done
+    Doctor {
+        /// The agents' ids; all of them where none is given
+        #[arg(value_name = "AGENT")]
+        agents: Vec<String>,
+        /// Print it as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Play a recorded sequence of events into the running application
     ///
     /// The file has one JSON object a line: {"t_ms": 0, "event": "stop", "payload": {}, "agent": "claude", "env": {}}.
@@ -204,6 +237,10 @@ pub fn run(words: Vec<String>) -> ExitCode {
             Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
             Err(error) => {
                 complain(&format!("{error:#}"));
+                if let Some(integration::Refusal { snippet: Some(snippet), .. }) = error.downcast_ref() {
+                    // As with all that is said there.
+                    let _ = writeln!(io::stderr(), "{snippet}");
+                }
                 ExitCode::FAILURE
             }
         },
@@ -246,12 +283,36 @@ fn execute(command: Command) -> anyhow::Result<()> {
         }
         Command::Status { json, details, format } => status::run(json, details, format),
         Command::Watch { json } => watch::run(json),
+        Command::Install { agents, dry_run, program } => {
+            let agents = integrations(&agents)?;
+            install::install(&agents, program.as_deref(), dry_run)
+        }
+        Command::Uninstall { agents, dry_run } => install::uninstall(&integrations(&agents)?, dry_run),
+        Command::Doctor { agents, json } => doctor::run(&integrations(&agents)?, json),
         Command::Replay { file, speed, agent } => replay::run(&file, speed, agent.as_deref()),
         Command::Ack { row } => commands::acknowledge(&row),
         Command::Dismiss { row } => commands::dismiss(&row),
         Command::Jump { row, next: _ } => commands::jump(row),
         Command::Ping => Ok(writeln!(io::stdout(), "pong")?),
     }
+}
+
+/// The integrations of those agents, all of them where none is named.
+fn integrations(ids: &[String]) -> anyhow::Result<Vec<&'static integration::Integration>> {
+    if ids.is_empty() {
+        return Ok(integration::INTEGRATIONS.iter().collect());
+    }
+    ids.iter()
+        .map(|id| match (integration::find(id), agent::CATALOGUE.iter().find(|agent| agent.id == id)) {
+            (Some(integration), _) => Ok(integration),
+            (None, Some(agent)) => anyhow::bail!("Vigil cannot be put into {} yet", agent.name),
+            (None, None) => {
+                let known: Vec<&str> = integration::INTEGRATIONS.iter().map(|known| known.agent).collect();
+                let message = format!("there is no agent `{}`, only {}", text::one_line(id), known.join(", "));
+                Err(usage(ErrorKind::ValueValidation, &message).into())
+            }
+        })
+        .collect()
 }
 
 /// Words of which no more can be left.

@@ -248,3 +248,16 @@ fn a_broken_recording_changes_nothing() {
     run(&mut bus.vigilctl(&["replay", "-"]), recording.as_bytes()).assert_error(1, "line 2");
     assert!(application.is_quiet());
 }
+
+#[test]
+fn the_doctor_asks_whether_vigil_answers() {
+    let bus = Bus::start();
+    let ask = || run(bus.vigilctl(&["doctor"]).env("HOME", bus.folder()), b"");
+    let outcome = ask();
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""));
+    assert!(outcome.stdout.ends_with("\nVigil: does not run\n"), "{outcome:?}");
+    assert!(!bus.has_activated());
+    let _application = Application::start(&bus, &snapshot());
+    let outcome = ask();
+    assert!(outcome.stdout.ends_with("\nVigil: runs, and answers\n"), "{outcome:?}");
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! `vigilctl install` and `uninstall`: our entries in agents' settings, and what has come of it.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+
+use similar::TextDiff;
+
+use crate::integration::{Action, Found, Integration, Plan, Refusal, State, Surroundings, program};
+use crate::{agent, text};
+
+/// Puts our entries in, and says where.
+pub(super) fn install(agents: &[&Integration], named: Option<&Path>, dry_run: bool) -> anyhow::Result<()> {
+    let surroundings = Surroundings::here();
+    let program = named.map_or_else(|| program::lasting(&surroundings), program::named);
+    let program = program.map_err(|message| Refusal { message, snippet: None })?;
+    for integration in agents {
+        let found = integration.find_program(&surroundings);
+        let action = Action::Install(&program);
+        let name = agent::find(integration.agent).name;
+        if dry_run {
+            show(&integration.plan(&surroundings, &found, action)?)?;
+            continue;
+        }
+        let before = integration.inspect(&surroundings, found.version).state;
+        let plan = integration.carry_out(&surroundings, &found, action)?;
+        let done = match (plan.changes(), before) {
+            (false, _) => "already installed",
+            (true, State::Missing) => "installed",
+            (true, _) => "brought up to date",
+        };
+        say(&format!("{name}: {done} in {}", plan.file.display()))?;
+        if found.program.is_none() {
+            say(&format!("{name} itself was not found; the hooks are there for when it comes"))?;
+        }
+        let report = integration.inspect(&surroundings, found.version);
+        if let (true, Some(advice)) = (report.state != State::Complete, report.advice) {
+            say(&advice)?;
+        }
+    }
+    Ok(())
+}
+
+/// Takes our entries out, and says where from.
+pub(super) fn uninstall(agents: &[&Integration], dry_run: bool) -> anyhow::Result<()> {
+    let surroundings = Surroundings::here();
+    for integration in agents {
+        let name = agent::find(integration.agent).name;
+        if dry_run {
+            show(&integration.plan(&surroundings, &Found::default(), Action::Uninstall)?)?;
+            continue;
+        }
+        let plan = integration.carry_out(&surroundings, &Found::default(), Action::Uninstall)?;
+        let done = if plan.changes() { "removed from" } else { "was not installed in" };
+        say(&format!("{name}: {done} {}", plan.file.display()))?;
+    }
+    Ok(())
+}
+
+fn say(sentence: &str) -> io::Result<()> {
+    writeln!(io::stdout(), "{}", text::one_line(sentence))
+}
+
+/// Prints what would change, as `diff` writes it.
+fn show(plan: &Plan) -> io::Result<()> {
+    if !plan.changes() {
+        return say(&format!("Nothing would change in {}", plan.file.display()));
+    }
+    let name = |side: &Option<String>| side.as_ref().map_or("/dev/null".into(), |_| plan.file.display().to_string());
+    let (old, new) = (plan.before.as_deref().unwrap_or_default(), plan.after.as_deref().unwrap_or_default());
+    let diff =
+        TextDiff::from_lines(old, new).unified_diff().header(&name(&plan.before), &name(&plan.after)).to_string();
+    let mut out = io::stdout().lock();
+    if out.is_terminal() {
+        // What stands in a file may steer a terminal; a file or another program gets it as it is.
+        let harmless = |c: &char| matches!(c, '\n' | '\t') || !text::is_invisible(*c);
+        out.write_all(diff.chars().filter(harmless).collect::<String>().as_bytes())
+    } else {
+        out.write_all(diff.as_bytes())
+    }
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Putting ourselves into agents: real settings files, and the built `vigilctl` that changes them.
+
+#[path = "integration/doctor.rs"]
+mod doctor;
+#[path = "integration/edits.rs"]
+mod edits;
+#[path = "integration/home.rs"]
+mod home;
+#[path = "integration/random.rs"]
+mod random;
+#[path = "integration/refusals.rs"]
+mod refusals;
+#[path = "integration/writing.rs"]
+mod writing;
