@@ -5,12 +5,12 @@ import json
 import subprocess
 from pathlib import Path
 
-from stage import Terminal
+from stage import PATIENCE, Terminal, Trouble
 
 # Never a real key.
 KEY = "dummy-key-0123456789"
 
-# Names that every supported version knows: with others its window would stop and ask.
+# Names that every supported version knows: what is recorded beside us. With others its window would stop and ask.
 EVENTS = """SessionStart UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure PostToolBatch PermissionRequest
 Notification Stop StopFailure SubagentStart SubagentStop PreCompact PostCompact SessionEnd Elicitation
 ElicitationResult""".split()
@@ -27,14 +27,14 @@ echo "$1 is open"
 """
 
 
-def connect(stage, agent):
-    """Makes the agent's hooks call the installed `vigilctl`."""
-    settings = json.loads(agent.settings.read_text(encoding="utf-8"))
-    command = f"{stage.prefix}/bin/vigilctl hook claude"
-    for event in EVENTS:
-        group = {"hooks": [{"type": "command", "command": command, "timeout": 5}]}
-        settings["hooks"].setdefault(event, []).append(group)
-    agent.settings.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+def connect(agent):
+    """Puts our hooks in, as the user does. Named, since no build folder's program is taken by itself."""
+    agent.vigilctl("install", "claude", "--program", f"{agent.stage.prefix}/bin/vigilctl")
+
+
+def disconnect(agent):
+    """Takes them out again."""
+    agent.vigilctl("uninstall", "claude")
 
 
 class Claude:
@@ -51,6 +51,8 @@ class Claude:
         self.settings = config / "settings.json"
         self.environment = {
             **stage.environment,
+            # As the user has it: its version is asked for.
+            "PATH": f"{program.parent}:{stage.environment['PATH']}",
             "HOME": str(self.home),
             "SHELL": "/bin/sh",
             "ANTHROPIC_BASE_URL": model.url,
@@ -81,7 +83,17 @@ class Claude:
         self.state = (config if elsewhere else self.home) / ".claude.json"
         self.state.write_text(json.dumps(known, indent=2), encoding="utf-8")
         self.terminals, self.processes = [], []
-        connect(stage, self)
+        self.before = self.settings.read_bytes()
+        connect(self)
+
+    def vigilctl(self, *words):
+        """Runs it where the agent runs, and returns what it says."""
+        command = [f"{self.stage.prefix}/bin/vigilctl", *words]
+        answer = subprocess.run(command, env=self.environment, cwd=self.project, stdin=subprocess.DEVNULL,
+                                capture_output=True, text=True, timeout=PATIENCE, check=False)
+        if answer.returncode != 0:
+            raise Trouble(f"vigilctl {' '.join(words)}: {answer.stderr.strip()}")
+        return answer.stdout
 
     def remind_after(self, seconds):
         """When it says that it waits; a minute otherwise. Before it starts."""

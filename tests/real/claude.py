@@ -21,7 +21,7 @@ import time
 import traceback
 from pathlib import Path
 
-from agent import Claude
+from agent import Claude, connect, disconnect
 from mock_model import Model
 from stage import GONE, PATIENCE, Stage, Trouble, shown, until
 
@@ -50,6 +50,9 @@ REVEALED_WITHIN = 3
 
 # Everything together, in seconds.
 ALTOGETHER = 1000
+
+# It reads its settings anew a moment after they have changed.
+RELOADS = 3
 
 # A state that is right must still be there after that long.
 STEADY = 0.4
@@ -123,12 +126,12 @@ def scenario(name):
     return register
 
 
-def plain_turn(claude, judge, terminal, step="next turn", **more):
+def plain_turn(claude, judge, terminal, step="next turn", want=FINISHED, **more):
     """A prompt and its answer, as users go on after what a scenario is about."""
     stops = judge.count("Stop")
     terminal.type("hello")
     judge.was_given("Stop", stops + 1)
-    judge(step, FINISHED, RUNNING, message="All done.", **more)
+    judge(step, want, RUNNING, message="All done.", **more)
 
 
 def dialog(terminal):
@@ -507,6 +510,23 @@ def _(claude, judge):
     judge("second has left", FINISHED)
     first.type("/exit")
     judge("first has left", GONE)
+
+
+@scenario("hooks that come and go")
+def _(claude, judge):
+    judge.holds("complete", "complete" in claude.vigilctl("doctor", "claude", "--json"), "not complete")
+    disconnect(claude)
+    judge.holds("taken out to the byte", claude.settings.read_bytes() == claude.before, "other bytes")
+    terminal = claude.start()
+    plain_turn(claude, judge, terminal, "without hooks", want=GONE)
+    connect(claude)
+    time.sleep(RELOADS)
+    plain_turn(claude, judge, terminal, "put in while it runs")
+    disconnect(claude)
+    time.sleep(RELOADS)
+    terminal.type("play hang go")
+    judge.was_given("UserPromptSubmit", 3)
+    judge("taken out while it runs", FINISHED)
 
 
 # ---- ends ------------------------------------------------------------------
