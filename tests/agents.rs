@@ -16,7 +16,7 @@ use vigil::time::{BootTime, Now, WallTime};
 #[path = "support/labels.rs"]
 mod labels;
 
-use labels::{Capture, DECIDED, NAMES, Shown, TUI_1, TUI_2, UNREVEALED};
+use labels::{Capture, DECIDED, NAMES, Shown, TUI_1, TUI_2, TUI_PLAN, UNREVEALED};
 
 /// One capture in play.
 struct Play {
@@ -173,6 +173,7 @@ captures! {
     claude_print_read = "print-read";
     claude_tui_interrupts_errors_background_signals = TUI_1;
     claude_tui_permissions_idle_clear_compact = TUI_2;
+    claude_tui_plan = TUI_PLAN;
 }
 
 #[test]

@@ -42,6 +42,9 @@ const TASK_NOTIFICATION: &str = "<task-notification>";
 /// Where the user's own prompts come from, where that is said; `system`, `loop_wakeup` and others are the agent's own.
 const USERS: &[&str] = &["user", "sdk"];
 
+/// What is asked with a plan, which the event need not hold (2.1.332: its input is empty) and which is the user's.
+const PLAN: &str = "Approve the plan?";
+
 /// Errors that no retry mends (section 6); all others get their grace.
 const FATAL: &[&str] = &[
     "authentication_failed",
@@ -189,6 +192,9 @@ fn message(kind: &Kind, name: &str, wire: &Wire<'_>) -> Said<String> {
     match kind {
         Kind::Stop => wire.owned("last_assistant_message").into(),
         Kind::Error { .. } => wire.owned("last_assistant_message").or_else(|| wire.owned("error")).into(),
+        Kind::Question(Question::Tool | Question::Request) if wire.text("tool_name") == Some("ExitPlanMode") => {
+            Said::Value(PLAN.to_string())
+        }
         Kind::Question(Question::Tool) => first_question(wire).into(),
         Kind::Question(Question::Request) if wire.text("tool_name") == Some("AskUserQuestion") => {
             first_question(wire).into()
@@ -322,6 +328,12 @@ mod tests {
         for name in ["PreToolUse", "PermissionRequest"] {
             let event = translate(name, &payload, &BTreeMap::new()).unwrap();
             assert_eq!(event.message, Said::Value("Which colour?".into()), "{name}");
+        }
+        let payload: Map<String, Value> =
+            serde_json::from_str(r#"{"tool_name":"ExitPlanMode","tool_input":{}}"#).unwrap();
+        for name in ["PreToolUse", "PermissionRequest"] {
+            let event = translate(name, &payload, &BTreeMap::new()).unwrap();
+            assert_eq!(event.message, Said::Value(PLAN.into()), "{name}");
         }
     }
 }

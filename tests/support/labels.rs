@@ -30,10 +30,16 @@ pub const UNREVEALED: &[(&str, usize, &str, &str, &str)] = &[
     (TUI_2, 38, "press 4 (No)", "needs-input needs-input 0 0 1", "idle none 0 0 0"),
     (TUI_2, 39, "wait 70 s idle", "needs-input needs-input 0 0 1", "idle none 0 0 0"),
     (TUI_2, 40, "say plain", "needs-input needs-input 0 0 1", "idle none 0 0 0"),
+    (TUI_PLAN, 7, "press 2 (No)", "needs-input needs-input 0 0 1", "idle none 0 0 0"),
+    (TUI_PLAN, 8, "say play plan again", "needs-input needs-input 0 0 1", "idle none 0 0 0"),
+    (TUI_PLAN, 12, "press Esc (dismiss plan)", "needs-input needs-input 0 0 1", "idle none 0 0 0"),
+    (TUI_PLAN, 13, "say play plan, third", "needs-input needs-input 0 0 1", "idle none 0 0 0"),
+    (TUI_PLAN, 17, "press Enter (approve plan)", "needs-input needs-input 0 0 1", "running none 0 0 0"),
 ];
 
 pub const TUI_1: &str = "tui-interrupts-errors-background-signals";
 pub const TUI_2: &str = "tui-permissions-idle-clear-compact";
+pub const TUI_PLAN: &str = "tui-plan";
 
 /// Lines where the labels allow more than one state and the status model decides for another than the first: what is
 /// shown, and the rule that says so.
@@ -237,6 +243,7 @@ pub const NAMES: &[&str] = &[
     "print-read",
     TUI_1,
     TUI_2,
+    TUI_PLAN,
 ];
 
 /// Where the captures are.
