@@ -25,7 +25,7 @@ impl Deadline {
         let start = Instant::now();
         let due = Arc::new(AtomicU64::new(nanos(limit)));
         let watched = Arc::clone(&due);
-        let handle = thread::Builder::new().name("deadline".into()).spawn(move || {
+        let handle = thread::Builder::new().spawn(move || {
             loop {
                 let due = Duration::from_nanos(watched.load(Ordering::Acquire));
                 let left = due.saturating_sub(start.elapsed());
