@@ -55,9 +55,14 @@ fn the_keyboard_reaches_everything() {
     walk.focuses(OPENCODE);
     walk.press("Menu");
     walk.offers(&["Mark as Seen", "Dismiss"]);
+    walk.press("Escape");
+    walk.offers(&[]);
+    walk.focuses(OPENCODE);
+    walk.press("Menu");
     walk.focuses("Mark as Seen");
     walk.press("Return");
     walk.offers(&[]);
+    walk.focuses(OPENCODE);
     walk.is_wanted(Some("1 needs you"));
     assert_eq!(walk.row("docs", "opencode").map(|row| row.attention), Some(Attention::None));
 

@@ -28,6 +28,7 @@ mod imp {
         pub(super) list: TemplateChild<gtk::ListView>,
         pub(super) selection: RefCell<Option<gtk::SingleSelection>>,
         pub(super) menu: RefCell<Option<gtk::PopoverMenu>>,
+        pub(super) menu_of: RefCell<Option<menu::MenuOf>>,
         kept: RefCell<Kept>,
     }
 
@@ -201,10 +202,7 @@ mod imp {
                 && self.focused_item().as_ref() != Some(&focused)
             {
                 // A row that is gone leaves the focus to the one that took its place.
-                let place = place(&focused).unwrap_or(position);
-                if let Some(last) = selection.n_items().checked_sub(1) {
-                    self.focus(place.min(last));
-                }
+                self.focus(place(&focused).unwrap_or(position));
             }
         }
 
@@ -213,7 +211,11 @@ mod imp {
             (0..selection.n_items()).find(|position| selection.item(*position).as_ref() == Some(item))
         }
 
+        /// Focuses the row of that position, or the last one if there are not so many.
         pub(super) fn focus(&self, position: u32) {
+            let items = self.selection.borrow().as_ref().map_or(0, ListModelExt::n_items);
+            let Some(last) = items.checked_sub(1) else { return };
+            let position = position.min(last);
             if self.row(position).is_none() {
                 // The way that works on 4.8 for rows that are far away, which have no widget yet.
                 self.scroll_to(position);
