@@ -5,7 +5,7 @@ use vigil::app::model::AgentFace;
 use vigil::snapshot::RowView;
 use vigil::status::{Attention, Status};
 
-use super::scenes::{self, row};
+use super::scenes::{self, row, session, shared};
 use super::sidebar;
 
 #[test]
@@ -84,6 +84,26 @@ fn a_row_says_everything_in_one_sentence() {
         AgentFace::of(&view, "shop").description,
         "Claude Code in shop: Running, 2 subagents, 1 background task, Bash · cargo test"
     );
+}
+
+#[test]
+fn a_row_says_that_it_has_not_been_seen() {
+    for (status, attention, said) in [
+        (Status::NeedsInput, Attention::NeedsInput, "A in w: Needs input, not seen yet, Said"),
+        (Status::NeedsInput, Attention::None, "A in w: Needs input, Said"),
+        (Status::Failed, Attention::Failed, "A in w: Failed, not seen yet, Said"),
+        (Status::Failed, Attention::None, "A in w: Failed, Said"),
+        (Status::Running, Attention::Failed, "A in w: Running, failed but not seen yet, Said"),
+        (Status::Idle, Attention::Finished, "A in w: Idle, Finished · Said"),
+        (Status::Idle, Attention::None, "A in w: Idle, Said"),
+    ] {
+        let mut view = row("w", "A", status, attention, 1);
+        view.message = Some("Said".to_owned());
+        assert_eq!(AgentFace::of(&view, "w").description, said);
+    }
+    let failed = |id| session(id, Status::Failed, Attention::Failed, None);
+    let row = shared("w", vec![failed("a"), failed("b")]);
+    assert!(AgentFace::of(&row, "w").description.ends_with("w: Failed, not seen yet, 2 sessions"));
 }
 
 #[test]

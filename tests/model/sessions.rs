@@ -125,7 +125,7 @@ fn a_session_says_its_status_its_work_and_what_was_not_seen() {
     assert_eq!(sessions[1].description(), "pts/1: Running, finished but not seen yet, 2 subagents");
     assert_eq!(sessions[1].indicator(), "system-run-symbolic");
     assert_eq!((sessions[1].state_mark().as_str(), sessions[1].state_mark_visible()), ("emblem-ok-symbolic", true));
-    assert_eq!(sessions[2].description(), "c: Failed");
+    assert_eq!(sessions[2].description(), "c: Failed, not seen yet");
     assert_eq!(sessions[2].line_classes(), ["flat", "session-line", "failed", "unseen-failed"]);
     assert!(!sessions[2].state_mark_visible(), "the indicator is the mark");
 }

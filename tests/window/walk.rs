@@ -10,10 +10,11 @@ use crate::screen::{Node, Screen};
 use crate::session::{PATIENCE, Session};
 
 const SHOP: &str = "Workspace shop, 2 agents";
-const CODEX: &str = "Codex in shop: Needs input, Deploy?";
+const CODEX: &str = "Codex in shop: Needs input, not seen yet, Deploy?";
 const CLAUDE: &str = "Claude Code in shop: Running";
 const DOCS: &str = "Workspace docs, 2 agents";
-const OPENCODE: &str = "OpenCode in docs: Failed, No credit";
+const OPENCODE: &str = "OpenCode in docs: Failed, not seen yet, No credit";
+const OPENCODE_SEEN: &str = "OpenCode in docs: Failed, No credit";
 const PI: &str = "Pi Agent in docs: Idle, Finished · All done";
 const PI_SEEN: &str = "Pi Agent in docs: Idle, All done";
 
@@ -62,7 +63,7 @@ fn the_keyboard_reaches_everything() {
     walk.focuses("Mark as Seen");
     walk.press("Return");
     walk.offers(&[]);
-    walk.focuses(OPENCODE);
+    walk.focuses(OPENCODE_SEEN);
     walk.is_wanted(Some("1 needs you"));
     assert_eq!(walk.row("docs", "opencode").map(|row| row.attention), Some(Attention::None));
 
@@ -75,19 +76,19 @@ fn the_keyboard_reaches_everything() {
     walk.press("Up");
     walk.focuses(SHOP);
     walk.press("Return");
-    walk.sees(&[folded, DOCS, OPENCODE, PI_SEEN]);
+    walk.sees(&[folded, DOCS, OPENCODE_SEEN, PI_SEEN]);
     walk.focuses(folded);
     walk.press("Return");
-    walk.sees(&[SHOP, CODEX, CLAUDE, DOCS, OPENCODE, PI_SEEN]);
+    walk.sees(&[SHOP, CODEX, CLAUDE, DOCS, OPENCODE_SEEN, PI_SEEN]);
     walk.press("Return");
-    walk.sees(&[folded, DOCS, OPENCODE, PI_SEEN]);
+    walk.sees(&[folded, DOCS, OPENCODE_SEEN, PI_SEEN]);
     walk.press("ctrl+j");
-    walk.sees(&[SHOP, CODEX, CLAUDE, DOCS, OPENCODE, PI_SEEN]);
+    walk.sees(&[SHOP, CODEX, CLAUDE, DOCS, OPENCODE_SEEN, PI_SEEN]);
     walk.focuses(CODEX);
 
     // Delete takes a row away, and the focus goes to the next.
     walk.press("Delete");
-    let left = ["Workspace shop, 1 agent", CLAUDE, DOCS, OPENCODE, PI_SEEN];
+    let left = ["Workspace shop, 1 agent", CLAUDE, DOCS, OPENCODE_SEEN, PI_SEEN];
     walk.sees(&left);
     walk.focuses(CLAUDE);
     walk.is_wanted(None);

@@ -271,6 +271,9 @@ fn description(row: &RowView, workspace: &str, message: &str) -> String {
         &[("agent", &row.name), ("workspace", workspace), ("status", &status)],
     );
     let mut parts = vec![head];
+    if wants(row) || (is_unseen_apart(row) && row.sessions.len() <= 1) {
+        parts.push(counting::unseen_beside(row.status, row.attention));
+    }
     if row.nested {
         // Translators: read out by screen readers: this agent was started by another one.
         parts.push(gettext("started by another agent"));
@@ -278,8 +281,6 @@ fn description(row: &RowView, workspace: &str, message: &str) -> String {
     if row.sessions.len() > 1 {
         parts.push(counting::sessions(row));
         parts.extend(counting::some(row));
-    } else if is_unseen_apart(row) {
-        parts.push(counting::unseen(row.attention));
     }
     parts.extend(counting::work(row.subagents, row.background));
     if !message.is_empty() {
