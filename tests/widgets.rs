@@ -87,6 +87,16 @@ fn a_row_follows_its_agent() {
 }
 
 #[gtk::test]
+fn a_workspace_without_a_branch_shows_no_label_for_it() {
+    let mut view = workspace("w", "main", vec![running("A")]);
+    view.branch = None;
+    let bench = Bench::new(vec![view]);
+    let row = find::<WorkspaceRow>(bench.list().upcast_ref()).unwrap();
+    assert_eq!(texts(&row), ["w"]);
+    bench.close();
+}
+
+#[gtk::test]
 fn a_row_that_is_used_again_follows_only_its_new_agent() {
     let sidebar = Sidebar::new(|| WallTime(scenes::NOW));
     let workspaces = vec![workspace("w", "main", vec![running("A"), idle("B")])];

@@ -113,7 +113,7 @@ fn a_workspace_shows_its_ports_progress_and_log() {
     let sidebar = sidebar(vec![view]);
     let shown = sidebar.workspace("mobile-client-next").unwrap();
     assert_eq!(shown.ports_label(), "\u{2066}:3000 :5173 +1\u{2069}");
-    assert_eq!((shown.branch().as_str(), shown.dirty()), ("v2", true));
+    assert_eq!((shown.branch().as_str(), shown.branch_visible(), shown.dirty()), ("v2", true, true));
     assert_eq!(shown.branch_tooltip(), "\u{2068}v2\u{2069}, with uncommitted changes");
     assert!(!shown.progress_visible() && !shown.log_visible());
 }
