@@ -244,7 +244,7 @@ fn delete_dismisses_the_focused_row() {
 #[gtk::test]
 fn an_open_question_is_the_agents_and_not_the_rows() {
     let mut view = asking("A");
-    view.question = Some("rm -rf build".to_owned());
+    view.question = Some("rm -rf build && cargo build --release --target x86_64-linux-gnu".to_owned());
     let bench = one(vec![view.clone(), running("B")]);
     let agent = bench.sidebar.agent("w/A").unwrap();
     let expander = |row: &AgentRow| find::<gtk::ToggleButton>(row.upcast_ref()).unwrap();

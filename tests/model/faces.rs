@@ -6,7 +6,7 @@ use vigil::snapshot::RowView;
 use vigil::status::{Attention, Status};
 
 use super::scenes::{self, row, session, shared};
-use super::sidebar;
+use super::{COMMAND, sidebar};
 
 #[test]
 fn every_message_line() {
@@ -47,6 +47,28 @@ fn every_message_line() {
     ] {
         assert_eq!(face(status, attention, change), (line.0.to_owned(), line.1, line.2));
     }
+}
+
+#[test]
+fn a_question_is_opened_only_if_there_is_more_of_it_than_the_message_shows() {
+    for (tool, question, message, opens) in [
+        (None, "May I?", None, false),
+        (None, "May I?", Some("May I?"), false),
+        (None, "May I delete it?", Some("It asks"), true),
+        (None, "May I?\nAnd this?", Some("May I? And this?"), true),
+        (Some("Bash"), "rm -rf build", Some("Permission for Bash"), false),
+        (Some("Bash"), COMMAND, Some("Permission for Bash"), true),
+        (None, "\u{53ef}\u{4ee5}\u{5417}\u{ff1f}", None, false),
+    ] {
+        let mut view = row("w", "A", Status::NeedsInput, Attention::NeedsInput, 1);
+        let text = |text: Option<&str>| text.map(str::to_owned);
+        (view.tool, view.question, view.message) = (text(tool), text(Some(question)), text(message));
+        let face = AgentFace::of(&view, "w");
+        assert_eq!((face.question_visible, face.expandable), (opens, opens), "{question}");
+    }
+    let mut view = row("w", "A", Status::NeedsInput, Attention::None, 1);
+    view.question = Some("May I push it to origin?".to_owned());
+    assert!(AgentFace::of(&view, "w").expandable, "seen, the message has one line");
 }
 
 #[test]

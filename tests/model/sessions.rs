@@ -8,7 +8,7 @@ use vigil::snapshot::{Change, RowView, SessionView};
 use vigil::status::{Attention, Status};
 
 use super::scenes::{self, session, shared};
-use super::{Notified, Signals, idle, names, one};
+use super::{COMMAND, Notified, Signals, idle, names, one};
 
 fn works(id: &str) -> SessionView {
     session(id, Status::Running, Attention::None, None)
@@ -167,7 +167,7 @@ fn an_open_list_of_sessions_stays_open_through_changes_and_closes_with_the_last_
         sidebar.apply(&[Change::row("w", view)]);
     };
     let asks = |question: &str| {
-        let question = Some(question.to_owned());
+        let question = Some(format!("{question} {COMMAND}"));
         move |row: &mut RowView| (row.status, row.question) = (Status::NeedsInput, question.clone())
     };
     agent.set_expanded(true);
