@@ -3,8 +3,8 @@
 
 use adw::prelude::*;
 use vigil::app::model::{Fold, Workspace};
-use vigil::app::widget::{FoldRow, SessionLine};
-use vigil::snapshot::{Change, ThingKind};
+use vigil::app::widget::{FoldRow, SessionLine, Window, WorkspaceRow};
+use vigil::snapshot::{Change, Snapshot, ThingKind};
 use vigil::status::{Attention, Status};
 
 use super::bench::{Bench, all, find, settle, wait_until};
@@ -82,6 +82,23 @@ fn a_new_window_focuses_its_list() {
     bench.apply(&[Change::row("w", running("B"))]);
     assert!(bench.focused().unwrap().is::<Workspace>());
     assert_eq!(bench.list().model().and_downcast::<gtk::SingleSelection>().unwrap().selected_item(), None);
+    bench.close();
+}
+
+#[gtk::test]
+fn an_empty_window_focuses_what_there_is_to_do_and_then_its_list() {
+    let bench = Bench::new(Vec::new());
+    bench.app.add_action(&gtk::gio::SimpleAction::new("preferences", None));
+    let window = Window::new(&bench.app, &bench.sidebar);
+    window.present();
+    wait_until("the window is on the screen", || window.is_mapped());
+    let focus = || GtkWindowExt::focus(&window).unwrap();
+    assert!(focus().downcast::<gtk::Button>().unwrap().has_css_class("suggested-action"));
+    let workspaces = vec![workspace("w", "main", vec![running("A")])];
+    bench.sidebar.reset(&Snapshot { workspaces, ..Snapshot::empty() });
+    settle();
+    assert!(focus().is::<WorkspaceRow>(), "{:?}", focus());
+    window.destroy();
     bench.close();
 }
 

@@ -24,13 +24,21 @@ fn the_keyboard_reaches_everything() {
     walk.sees(&[SHOP, CODEX, CLAUDE, DOCS, OPENCODE, PI]);
     walk.is_wanted(Some("2 need you"));
 
-    // A search narrows the rows, and Escape gives them back.
+    // A search narrows the rows, and Escape gives them back; what was found keeps the focus.
     walk.press("ctrl+f");
     walk.focuses("Search agents");
     walk.types("codex");
     walk.sees(&[SHOP, CODEX]);
     walk.press("Escape");
     walk.sees(&[SHOP, CODEX, CLAUDE, DOCS, OPENCODE, PI]);
+    walk.press("ctrl+f");
+    walk.types("open");
+    walk.press("Return");
+    walk.sees(&[DOCS, OPENCODE]);
+    walk.focuses(OPENCODE);
+    walk.press("Escape");
+    walk.sees(&[SHOP, CODEX, CLAUDE, DOCS, OPENCODE, PI]);
+    walk.focuses(OPENCODE);
 
     // Arrows move over all rows, workspaces too.
     walk.press("Home");
