@@ -75,6 +75,9 @@ fn running(name: &str) -> RowView {
     row("w", name, Status::Running, Attention::None, 600)
 }
 
+/// A question that is longer than what a row shows of it.
+const COMMAND: &str = "rm -rf build && cargo build --release --target x86_64-unknown-linux-musl";
+
 fn asking(name: &str) -> RowView {
     row("w", name, Status::NeedsInput, Attention::NeedsInput, 600)
 }
@@ -329,13 +332,13 @@ fn the_header_says_what_matters() {
 #[test]
 fn a_question_stays_open_through_changes_and_closes_with_its_end() {
     let mut view = asking("A");
-    view.question = Some("rm -rf build".to_owned());
+    view.question = Some(COMMAND.to_owned());
     let (sidebar, _) = one(vec![view.clone()]);
     let agent = sidebar.agent("w/A").unwrap();
     agent.set_expanded(true);
     sidebar.apply(&[changed(&view, |row| row.subagents = 3)]);
     assert!(agent.expanded());
-    sidebar.apply(&[changed(&view, |row| row.question = Some("another".to_owned()))]);
+    sidebar.apply(&[changed(&view, |row| row.question = Some(format!("{COMMAND} --all")))]);
     assert!(!agent.expanded(), "another question starts closed");
     agent.set_expanded(true);
     sidebar.apply(&[changed(&view, |row| row.status = Status::Running)]);

@@ -6,12 +6,14 @@ use adw::prelude::*;
 use gtk::{gio, glib};
 use vigil::app::model::{Agent, Sidebar, Workspace};
 use vigil::app::widget::{self, AgentRow, FoldRow, SessionList, WorkspaceRow};
-use vigil::snapshot::{Change, RowView, Snapshot, ThingKind, WorkspaceView};
+use vigil::snapshot::{Change, RowView, Snapshot, WorkspaceView};
 use vigil::status::{Attention, Status};
 use vigil::time::WallTime;
 
 #[path = "widgets/bench.rs"]
 mod bench;
+#[path = "widgets/focus.rs"]
+mod focus;
 #[path = "widgets/menu.rs"]
 mod menu;
 mod scenes;
@@ -87,6 +89,16 @@ fn a_row_follows_its_agent() {
 }
 
 #[gtk::test]
+fn a_workspace_without_a_branch_shows_no_label_for_it() {
+    let mut view = workspace("w", "main", vec![running("A")]);
+    view.branch = None;
+    let bench = Bench::new(vec![view]);
+    let row = find::<WorkspaceRow>(bench.list().upcast_ref()).unwrap();
+    assert_eq!(texts(&row), ["w"]);
+    bench.close();
+}
+
+#[gtk::test]
 fn a_row_that_is_used_again_follows_only_its_new_agent() {
     let sidebar = Sidebar::new(|| WallTime(scenes::NOW));
     let workspaces = vec![workspace("w", "main", vec![running("A"), idle("B")])];
@@ -128,51 +140,6 @@ fn nothing_outlives_its_end() {
     let weak = sidebar.downgrade();
     drop(sidebar);
     assert!(weak.upgrade().is_none(), "sidebar");
-}
-
-#[gtk::test]
-fn nothing_is_selected_by_itself() {
-    let bench = one(vec![running("A")]);
-    assert_eq!(bench.window.selected_row(), None);
-    bench.close();
-}
-
-#[gtk::test]
-fn selection_and_focus_move_with_their_row() {
-    let bench = one(["A", "B", "C", "D"].map(running).to_vec());
-    assert!(bench.window.select_row("w/C"));
-    assert_eq!((bench.window.selected_row().unwrap(), bench.focused_id()), ("w/C".to_owned(), "w/C".to_owned()));
-    for change in [asking("C"), running("C"), asking("A"), asking("D"), asking("C"), running("A")] {
-        bench.apply(&[Change::row("w", change)]);
-        assert_eq!((bench.window.selected_row().unwrap(), bench.focused_id()), ("w/C".to_owned(), "w/C".to_owned()));
-    }
-    bench.close();
-}
-
-#[gtk::test]
-fn the_focus_of_a_row_that_goes_stays_in_its_place() {
-    let bench = one(["A", "B", "C"].map(running).to_vec());
-    bench.window.select_row("w/B");
-    bench.apply(&[Change::removed(ThingKind::Row, "w/B")]);
-    assert_eq!(bench.focused_id(), "w/C");
-    bench.apply(&[Change::removed(ThingKind::Row, "w/C")]);
-    assert_eq!(bench.focused_id(), "w/A");
-    bench.close();
-}
-
-#[gtk::test]
-fn the_focus_of_a_row_that_is_folded_away_goes_to_the_fold() {
-    let mut finished = idle("D");
-    finished.attention = Attention::Finished;
-    let bench = one(vec![idle("A"), idle("B"), idle("C"), finished]);
-    bench.window.select_row("w/D");
-    bench.apply(&[Change::row("w", idle("D"))]);
-    assert!(bench.focused().unwrap().is::<vigil::app::model::Fold>());
-    let workspace = bench.sidebar.workspace("w").unwrap();
-    bench.sidebar.toggle_folded(&workspace);
-    settle();
-    assert!(bench.focused().unwrap().is::<Workspace>());
-    bench.close();
 }
 
 #[gtk::test]
@@ -234,7 +201,7 @@ fn delete_dismisses_the_focused_row() {
 #[gtk::test]
 fn an_open_question_is_the_agents_and_not_the_rows() {
     let mut view = asking("A");
-    view.question = Some("rm -rf build".to_owned());
+    view.question = Some("rm -rf build && cargo build --release --target x86_64-linux-gnu".to_owned());
     let bench = one(vec![view.clone(), running("B")]);
     let agent = bench.sidebar.agent("w/A").unwrap();
     let expander = |row: &AgentRow| find::<gtk::ToggleButton>(row.upcast_ref()).unwrap();
@@ -280,24 +247,6 @@ fn the_window_is_usable_at_its_narrowest() {
         assert!(minimum <= 262, "{picture}: {minimum}");
         bench.close();
     }
-}
-
-#[gtk::test]
-fn selection_and_focus_move_with_a_workspace_that_becomes_urgent() {
-    let workspaces =
-        ["v", "w", "x"].map(|id| workspace(id, "main", vec![row(id, "A", Status::Idle, Attention::None, 9)]));
-    let bench = Bench::new(workspaces.to_vec());
-    bench.window.select_row("x/A");
-    let here = || (bench.window.selected_row().unwrap(), bench.focused_id());
-    bench.sidebar.set_by_urgency(true);
-    for id in ["w", "x", "v"] {
-        bench.apply(&[Change::row(id, row(id, "A", Status::NeedsInput, Attention::NeedsInput, 9))]);
-        assert_eq!(here(), ("x/A".to_owned(), "x/A".to_owned()), "{id}");
-    }
-    bench.sidebar.set_by_urgency(false);
-    settle();
-    assert_eq!(here(), ("x/A".to_owned(), "x/A".to_owned()));
-    bench.close();
 }
 
 #[gtk::test]

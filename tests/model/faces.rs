@@ -5,8 +5,8 @@ use vigil::app::model::AgentFace;
 use vigil::snapshot::RowView;
 use vigil::status::{Attention, Status};
 
-use super::scenes::{self, row};
-use super::sidebar;
+use super::scenes::{self, row, session, shared};
+use super::{COMMAND, sidebar};
 
 #[test]
 fn every_message_line() {
@@ -50,6 +50,28 @@ fn every_message_line() {
 }
 
 #[test]
+fn a_question_is_opened_only_if_there_is_more_of_it_than_the_message_shows() {
+    for (tool, question, message, opens) in [
+        (None, "May I?", None, false),
+        (None, "May I?", Some("May I?"), false),
+        (None, "May I delete it?", Some("It asks"), true),
+        (None, "May I?\nAnd this?", Some("May I? And this?"), true),
+        (Some("Bash"), "rm -rf build", Some("Permission for Bash"), false),
+        (Some("Bash"), COMMAND, Some("Permission for Bash"), true),
+        (None, "\u{53ef}\u{4ee5}\u{5417}\u{ff1f}", None, false),
+    ] {
+        let mut view = row("w", "A", Status::NeedsInput, Attention::NeedsInput, 1);
+        let text = |text: Option<&str>| text.map(str::to_owned);
+        (view.tool, view.question, view.message) = (text(tool), text(Some(question)), text(message));
+        let face = AgentFace::of(&view, "w");
+        assert_eq!((face.question_visible, face.expandable), (opens, opens), "{question}");
+    }
+    let mut view = row("w", "A", Status::NeedsInput, Attention::None, 1);
+    view.question = Some("May I push it to origin?".to_owned());
+    assert!(AgentFace::of(&view, "w").expandable, "seen, the message has one line");
+}
+
+#[test]
 fn every_look() {
     for (status, attention, classes) in [
         (Status::Running, Attention::None, vec!["agent-row", "running"]),
@@ -87,13 +109,33 @@ fn a_row_says_everything_in_one_sentence() {
 }
 
 #[test]
+fn a_row_says_that_it_has_not_been_seen() {
+    for (status, attention, said) in [
+        (Status::NeedsInput, Attention::NeedsInput, "A in w: Needs input, not seen yet, Said"),
+        (Status::NeedsInput, Attention::None, "A in w: Needs input, Said"),
+        (Status::Failed, Attention::Failed, "A in w: Failed, not seen yet, Said"),
+        (Status::Failed, Attention::None, "A in w: Failed, Said"),
+        (Status::Running, Attention::Failed, "A in w: Running, failed but not seen yet, Said"),
+        (Status::Idle, Attention::Finished, "A in w: Idle, Finished · Said"),
+        (Status::Idle, Attention::None, "A in w: Idle, Said"),
+    ] {
+        let mut view = row("w", "A", status, attention, 1);
+        view.message = Some("Said".to_owned());
+        assert_eq!(AgentFace::of(&view, "w").description, said);
+    }
+    let failed = |id| session(id, Status::Failed, Attention::Failed, None);
+    let row = shared("w", vec![failed("a"), failed("b")]);
+    assert!(AgentFace::of(&row, "w").description.ends_with("w: Failed, not seen yet, 2 sessions"));
+}
+
+#[test]
 fn a_workspace_shows_its_ports_progress_and_log() {
     let mut view = scenes::snapshot("states").workspaces.swap_remove(0);
     view.branch = Some("v2".to_owned());
     let sidebar = sidebar(vec![view]);
     let shown = sidebar.workspace("mobile-client-next").unwrap();
     assert_eq!(shown.ports_label(), "\u{2066}:3000 :5173 +1\u{2069}");
-    assert_eq!((shown.branch().as_str(), shown.dirty()), ("v2", true));
+    assert_eq!((shown.branch().as_str(), shown.branch_visible(), shown.dirty()), ("v2", true, true));
     assert_eq!(shown.branch_tooltip(), "\u{2068}v2\u{2069}, with uncommitted changes");
     assert!(!shown.progress_visible() && !shown.log_visible());
 }

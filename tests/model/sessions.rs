@@ -8,7 +8,7 @@ use vigil::snapshot::{Change, RowView, SessionView};
 use vigil::status::{Attention, Status};
 
 use super::scenes::{self, session, shared};
-use super::{Notified, Signals, idle, names, one};
+use super::{COMMAND, Notified, Signals, idle, names, one};
 
 fn works(id: &str) -> SessionView {
     session(id, Status::Running, Attention::None, None)
@@ -125,7 +125,7 @@ fn a_session_says_its_status_its_work_and_what_was_not_seen() {
     assert_eq!(sessions[1].description(), "pts/1: Running, finished but not seen yet, 2 subagents");
     assert_eq!(sessions[1].indicator(), "system-run-symbolic");
     assert_eq!((sessions[1].state_mark().as_str(), sessions[1].state_mark_visible()), ("emblem-ok-symbolic", true));
-    assert_eq!(sessions[2].description(), "c: Failed");
+    assert_eq!(sessions[2].description(), "c: Failed, not seen yet");
     assert_eq!(sessions[2].line_classes(), ["flat", "session-line", "failed", "unseen-failed"]);
     assert!(!sessions[2].state_mark_visible(), "the indicator is the mark");
 }
@@ -167,7 +167,7 @@ fn an_open_list_of_sessions_stays_open_through_changes_and_closes_with_the_last_
         sidebar.apply(&[Change::row("w", view)]);
     };
     let asks = |question: &str| {
-        let question = Some(question.to_owned());
+        let question = Some(format!("{question} {COMMAND}"));
         move |row: &mut RowView| (row.status, row.question) = (Status::NeedsInput, question.clone())
     };
     agent.set_expanded(true);

@@ -31,6 +31,15 @@ pub fn settle() {
     while glib::MainContext::default().iteration(false) {}
 }
 
+/// Lets the window paint what has changed: some things GTK does only then.
+pub fn painted(bench: &Bench) {
+    let clock = bench.window.frame_clock().expect("the window is on the screen");
+    let before = clock.frame_counter();
+    bench.window.queue_draw();
+    wait_until("a frame", || clock.frame_counter() > before + 1);
+    settle();
+}
+
 /// The application, which has recorded what was asked of it.
 pub struct Bench {
     pub app: adw::Application,

@@ -4,10 +4,10 @@
 use adw::prelude::*;
 use gtk::{gio, glib};
 use vigil::app::widget::{SessionLine, row_menu};
-use vigil::snapshot::RowView;
+use vigil::snapshot::{Change, RowView, ThingKind};
 use vigil::status::{Attention, Status};
 
-use super::bench::{Bench, all, find, settle, texts, wait_until};
+use super::bench::{Bench, all, find, painted, settle, texts, wait_until};
 use super::scenes::{session, shared, workspace};
 use super::{asking, idle, one};
 
@@ -166,5 +166,43 @@ fn a_focused_session_is_what_menu_and_delete_mean() {
     let model = menu.menu_model().and_downcast::<gio::Menu>().unwrap();
     assert!(items(&model).iter().all(|(_, _, target)| target == "w/Claude Code#2-b"), "{:?}", items(&model));
     menu.popdown();
+    bench.close();
+}
+
+#[gtk::test]
+fn closing_the_menu_gives_the_focus_back() {
+    let bench = one(vec![claude(), asking("A")]);
+    let menu = || find::<gtk::PopoverMenu>(bench.view().upcast_ref()).unwrap();
+    let open = |widget: &gtk::Widget| {
+        WidgetExt::activate_action(widget, "row.menu", None).unwrap();
+        wait_until("the menu is open", || menu().is_mapped());
+    };
+    let close = || {
+        menu().popdown();
+        wait_until("the menu is closed", || !menu().is_mapped());
+        painted(&bench);
+    };
+    bench.window.select_row("w/A");
+    open(bench.row("w/A").upcast_ref());
+    close();
+    assert_eq!(bench.focused_id(), "w/A");
+
+    open(bench.row("w/A").upcast_ref());
+    bench.apply(&[Change::row("w", idle("A"))]);
+    close();
+    assert_eq!(bench.focused_id(), "w/A", "it has moved meanwhile");
+
+    open(bench.row("w/A").upcast_ref());
+    bench.apply(&[Change::removed(ThingKind::Row, "w/A")]);
+    close();
+    assert_eq!(bench.focused_id(), "w/Claude Code", "it has gone meanwhile");
+
+    bench.sidebar.agent("w/Claude Code").unwrap().set_expanded(true);
+    let line = || all::<SessionLine>(bench.row("w/Claude Code").upcast_ref()).swap_remove(1);
+    wait_until("the lines are shown", || line().is_mapped());
+    line().grab_focus();
+    open(line().upcast_ref());
+    close();
+    assert_eq!(GtkWindowExt::focus(&bench.window), Some(line().upcast()));
     bench.close();
 }

@@ -13,12 +13,15 @@ use crate::session::Session;
 
 const READER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/ui/rows.py");
 
+const THE_STATUS: &str = "the status";
+
 /// The words of the window, and those of the labels.
 const STATUSES: [(&str, &str); 4] =
     [("Running", "running"), ("Idle", "idle"), ("Needs input", "needs-input"), ("Failed", "failed")];
 
-/// The same for what has not been seen yet.
-const UNSEEN: [(&str, &str); 3] = [
+/// The same for what has not been seen yet: the status itself, or something that it does not say.
+const UNSEEN: [(&str, &str); 4] = [
+    ("not seen yet", THE_STATUS),
     ("finished but not seen yet", "finished"),
     ("failed but not seen yet", "failed"),
     ("asked but not seen yet", "needs-input"),
@@ -139,10 +142,11 @@ pub fn told(rows: &[Row], workspace: &str, published: &Shown) -> Result<Shown, S
 }
 
 /// How the attention is said: whether the message begins with "Finished", and what else is "not seen yet". A question
-/// and a failure that nobody has seen are the status itself, and stand out by their colour.
+/// and a failure that nobody has seen are the status itself.
 fn unseen_words(published: &Shown) -> (bool, Option<&str>) {
     match (published.status.as_str(), published.attention.as_str()) {
-        (_, "none") | ("needs-input", "needs-input") | ("failed", "failed") => (false, None),
+        (_, "none") => (false, None),
+        ("needs-input", "needs-input") | ("failed", "failed") => (false, Some(THE_STATUS)),
         ("idle", "finished") => (true, None),
         (_, attention) => (false, Some(attention)),
     }
@@ -159,7 +163,7 @@ struct Said {
 }
 
 impl Said {
-    /// Reads the sentence behind that head, as in "Claude Code in shop: Needs input, 1 subagent, Bash · ls", and the
+    /// Reads the sentence behind that head, as in "Claude Code in shop: Running, 1 subagent, Bash · ls", and the
     /// labels, which have to say the same.
     fn by(row: &Row, head: &str) -> Result<Self, String> {
         let fault = |what: &str| format!("{what}: {row:?}");
@@ -212,7 +216,8 @@ mod tests {
     use super::*;
     use crate::labels::Capture;
 
-    const SENTENCE: &str = "Claude Code in shop: Needs input, 1 subagent, 2 background tasks, Bash · ls, 3 subagents";
+    const SENTENCE: &str =
+        "Claude Code in shop: Needs input, not seen yet, 1 subagent, 2 background tasks, Bash · ls, 3 subagents";
     const LABELS: &[&str] = &["Claude Code", "Needs input", "12s", "Bash · ls", "1", "2", "ls"];
 
     fn row(name: &str, labels: &[&str]) -> Row {
@@ -255,7 +260,8 @@ mod tests {
             ("2 background tasks", "1 background task"),
             ("2 background tasks, ", ""),
             ("Bash", "Finished"),
-            ("input, ", "input, finished but not seen yet, "),
+            ("not seen yet, ", ""),
+            ("not seen yet, ", "finished but not seen yet, "),
             ("in shop", "in docs"),
         ] {
             assert!(told(&plant(from, to), "shop", &asks).is_err(), "{from} → {to}");

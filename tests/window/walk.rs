@@ -10,10 +10,11 @@ use crate::screen::{Node, Screen};
 use crate::session::{PATIENCE, Session};
 
 const SHOP: &str = "Workspace shop, 2 agents";
-const CODEX: &str = "Codex in shop: Needs input, Deploy?";
+const CODEX: &str = "Codex in shop: Needs input, not seen yet, Deploy?";
 const CLAUDE: &str = "Claude Code in shop: Running";
 const DOCS: &str = "Workspace docs, 2 agents";
-const OPENCODE: &str = "OpenCode in docs: Failed, No credit";
+const OPENCODE: &str = "OpenCode in docs: Failed, not seen yet, No credit";
+const OPENCODE_SEEN: &str = "OpenCode in docs: Failed, No credit";
 const PI: &str = "Pi Agent in docs: Idle, Finished · All done";
 const PI_SEEN: &str = "Pi Agent in docs: Idle, All done";
 
@@ -23,13 +24,21 @@ fn the_keyboard_reaches_everything() {
     walk.sees(&[SHOP, CODEX, CLAUDE, DOCS, OPENCODE, PI]);
     walk.is_wanted(Some("2 need you"));
 
-    // A search narrows the rows, and Escape gives them back.
+    // A search narrows the rows, and Escape gives them back; what was found keeps the focus.
     walk.press("ctrl+f");
     walk.focuses("Search agents");
     walk.types("codex");
     walk.sees(&[SHOP, CODEX]);
     walk.press("Escape");
     walk.sees(&[SHOP, CODEX, CLAUDE, DOCS, OPENCODE, PI]);
+    walk.press("ctrl+f");
+    walk.types("open");
+    walk.press("Return");
+    walk.sees(&[DOCS, OPENCODE]);
+    walk.focuses(OPENCODE);
+    walk.press("Escape");
+    walk.sees(&[SHOP, CODEX, CLAUDE, DOCS, OPENCODE, PI]);
+    walk.focuses(OPENCODE);
 
     // Arrows move over all rows, workspaces too.
     walk.press("Home");
@@ -55,9 +64,14 @@ fn the_keyboard_reaches_everything() {
     walk.focuses(OPENCODE);
     walk.press("Menu");
     walk.offers(&["Mark as Seen", "Dismiss"]);
+    walk.press("Escape");
+    walk.offers(&[]);
+    walk.focuses(OPENCODE);
+    walk.press("Menu");
     walk.focuses("Mark as Seen");
     walk.press("Return");
     walk.offers(&[]);
+    walk.focuses(OPENCODE_SEEN);
     walk.is_wanted(Some("1 needs you"));
     assert_eq!(walk.row("docs", "opencode").map(|row| row.attention), Some(Attention::None));
 
@@ -70,19 +84,19 @@ fn the_keyboard_reaches_everything() {
     walk.press("Up");
     walk.focuses(SHOP);
     walk.press("Return");
-    walk.sees(&[folded, DOCS, OPENCODE, PI_SEEN]);
+    walk.sees(&[folded, DOCS, OPENCODE_SEEN, PI_SEEN]);
     walk.focuses(folded);
     walk.press("Return");
-    walk.sees(&[SHOP, CODEX, CLAUDE, DOCS, OPENCODE, PI_SEEN]);
+    walk.sees(&[SHOP, CODEX, CLAUDE, DOCS, OPENCODE_SEEN, PI_SEEN]);
     walk.press("Return");
-    walk.sees(&[folded, DOCS, OPENCODE, PI_SEEN]);
+    walk.sees(&[folded, DOCS, OPENCODE_SEEN, PI_SEEN]);
     walk.press("ctrl+j");
-    walk.sees(&[SHOP, CODEX, CLAUDE, DOCS, OPENCODE, PI_SEEN]);
+    walk.sees(&[SHOP, CODEX, CLAUDE, DOCS, OPENCODE_SEEN, PI_SEEN]);
     walk.focuses(CODEX);
 
     // Delete takes a row away, and the focus goes to the next.
     walk.press("Delete");
-    let left = ["Workspace shop, 1 agent", CLAUDE, DOCS, OPENCODE, PI_SEEN];
+    let left = ["Workspace shop, 1 agent", CLAUDE, DOCS, OPENCODE_SEEN, PI_SEEN];
     walk.sees(&left);
     walk.focuses(CLAUDE);
     walk.is_wanted(None);

@@ -14,6 +14,9 @@ use crate::status::{Attention, Counts, Status, indicator, mark};
 /// A counter shows no more than this.
 const MOST_COUNTED: u32 = 99;
 
+/// A line of a message has room for more letters than this in the narrowest window.
+const SURE_COLUMNS: i32 = 20;
+
 /// What a row shows of an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentFace {
@@ -57,7 +60,7 @@ pub struct AgentFace {
     pub question: String,
     /// Who asks, and where.
     pub question_context: String,
-    /// Whether there is a question to open.
+    /// Whether there is a question to open: one that the message does not show whole.
     pub question_visible: bool,
     /// Whether there is anything to open.
     pub expandable: bool,
@@ -76,12 +79,13 @@ impl AgentFace {
         let mark = mark(row.status, row.attention, counts);
         let message = message(row);
         let question = row.question.clone().filter(|_| row.status == Status::NeedsInput).unwrap_or_default();
-        let question_visible = !question.is_empty();
+        let message_lines = if wants(row) { 2 } else { 1 };
+        let question_visible = !question.is_empty() && !message.shows(&question, message_lines);
         let sessions_visible = row.sessions.len() > 1;
         let expandable = question_visible || sessions_visible;
         Self {
             name: bidi::alone(&row.name),
-            message_lines: if wants(row) { 2 } else { 1 },
+            message_lines,
             status_label: status_label(row.status),
             indicator: indicator(row.status, row.attention, counts).to_owned(),
             state_mark: mark.unwrap_or_default().to_owned(),
@@ -181,6 +185,14 @@ impl Message {
         self.0.is_empty()
     }
 
+    /// Whether the whole text surely can be read in so many lines, in a window as narrow as can be.
+    fn shows(&self, text: &str, lines: i32) -> bool {
+        let line = self.plain();
+        // Any but the plainest letters may be wide ones.
+        let columns: i32 = line.chars().map(|c| if c.is_ascii() { 1 } else { 2 }).sum();
+        line.contains(text) && columns <= lines * SURE_COLUMNS
+    }
+
     fn isolated(&self) -> String {
         if let [text] = self.0.as_slice() { bidi::alone(text) } else { self.joined(bidi::isolate) }
     }
@@ -271,6 +283,9 @@ fn description(row: &RowView, workspace: &str, message: &str) -> String {
         &[("agent", &row.name), ("workspace", workspace), ("status", &status)],
     );
     let mut parts = vec![head];
+    if wants(row) || (is_unseen_apart(row) && row.sessions.len() <= 1) {
+        parts.push(counting::unseen_beside(row.status, row.attention));
+    }
     if row.nested {
         // Translators: read out by screen readers: this agent was started by another one.
         parts.push(gettext("started by another agent"));
@@ -278,8 +293,6 @@ fn description(row: &RowView, workspace: &str, message: &str) -> String {
     if row.sessions.len() > 1 {
         parts.push(counting::sessions(row));
         parts.extend(counting::some(row));
-    } else if is_unseen_apart(row) {
-        parts.push(counting::unseen(row.attention));
     }
     parts.extend(counting::work(row.subagents, row.background));
     if !message.is_empty() {

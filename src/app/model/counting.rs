@@ -47,6 +47,17 @@ pub(super) fn unseen(attention: Attention) -> String {
     }
 }
 
+/// The same behind that status, which may say most of it.
+pub(super) fn unseen_beside(status: Status, attention: Attention) -> String {
+    match (status, attention) {
+        (Status::NeedsInput, Attention::NeedsInput) | (Status::Failed, Attention::Failed) => {
+            // Translators: read out behind the state of an agent: "Failed, not seen yet".
+            gettext("not seen yet")
+        }
+        _ => unseen(attention),
+    }
+}
+
 /// The work beside the main turn, as words.
 pub(super) fn work(subagents: u32, background: u32) -> impl Iterator<Item = String> {
     let subagents = (subagents > 0).then(|| self::subagents(subagents));

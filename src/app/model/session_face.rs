@@ -5,7 +5,7 @@ use super::agent_face::status_label;
 use super::{bidi, counting};
 use crate::app::i18n::{gettext, gettext_f};
 use crate::snapshot::SessionView;
-use crate::status::{Attention, Counts, Status, indicator, mark};
+use crate::status::{Attention, Counts, indicator, mark};
 use crate::text;
 
 /// So many characters of an id tell one session from another.
@@ -82,14 +82,8 @@ fn line_classes(session: &SessionView) -> Vec<&'static str> {
 fn description(session: &SessionView, name: &str) -> String {
     // Translators: read out by screen readers; {session} is a terminal pane or an id.
     let head = gettext_f("{session}: {status}", &[("session", name), ("status", &status_label(session.status))]);
-    let says_it = matches!(
-        (session.status, session.attention),
-        (_, Attention::None) | (Status::NeedsInput, Attention::NeedsInput) | (Status::Failed, Attention::Failed)
-    );
-    let mut parts = vec![head];
-    if !says_it {
-        parts.push(counting::unseen(session.attention));
-    }
+    let mut parts = vec![head, counting::unseen_beside(session.status, session.attention)];
+    parts.retain(|part| !part.is_empty());
     parts.extend(counting::work(session.subagents, session.background));
     parts.join(&gettext(", "))
 }

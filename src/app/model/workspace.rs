@@ -46,6 +46,8 @@ mod imp {
         #[property(name = "name-tooltip", get, type = String, member = name_tooltip)]
         /// The branch.
         #[property(name = "branch", get, type = String, member = branch)]
+        /// Whether there is one.
+        #[property(name = "branch-visible", get, type = bool, member = branch_visible)]
         /// The branch, and whether there are changes.
         #[property(name = "branch-tooltip", get, type = String, member = branch_tooltip)]
         /// Whether the work tree differs from HEAD.
@@ -128,6 +130,7 @@ mod imp {
                 name => notify_name,
                 name_tooltip => notify_name_tooltip,
                 branch => notify_branch,
+                branch_visible => notify_branch_visible,
                 branch_tooltip => notify_branch_tooltip,
                 dirty => notify_dirty,
                 ports_label => notify_ports_label,

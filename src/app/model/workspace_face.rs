@@ -18,6 +18,8 @@ pub struct WorkspaceFace {
     pub name_tooltip: String,
     /// The branch.
     pub branch: String,
+    /// Whether there is one.
+    pub branch_visible: bool,
     /// The branch, and whether there are changes.
     pub branch_tooltip: String,
     /// Whether the work tree differs from HEAD.
@@ -82,6 +84,7 @@ impl WorkspaceFace {
             name: bidi::alone(&workspace.name),
             name_tooltip: bidi::alone(workspace.path.as_ref().unwrap_or(&workspace.name)),
             branch: bidi::alone(branch),
+            branch_visible: !branch.is_empty(),
             branch_tooltip: branch_tooltip(branch, dirty),
             dirty,
             ports_label: ports_label(&workspace.ports, NAMED_PORTS),

@@ -5,8 +5,8 @@ use std::cell::RefCell;
 
 use gtk::{gdk, glib, prelude::*, subclass::prelude::*};
 
-use super::SessionList;
-use crate::app::model::Agent;
+use super::{SessionLine, SessionList};
+use crate::app::model::{Agent, Session};
 
 mod imp {
     use super::*;
@@ -19,6 +19,8 @@ mod imp {
         #[property(get, set = Self::set_agent, nullable)]
         agent: RefCell<Option<Agent>>,
         classes: RefCell<Option<glib::Binding>>,
+        #[template_child]
+        pub(super) session_list: TemplateChild<SessionList>,
     }
 
     #[glib::object_subclass]
@@ -113,6 +115,13 @@ glib::wrapper! {
     pub struct AgentRow(ObjectSubclass<imp::AgentRow>)
         @extends gtk::Box, gtk::Widget,
         @implements gtk::Buildable, gtk::ConstraintTarget, gtk::Orientable;
+}
+
+impl AgentRow {
+    /// The line of that session, if it can be seen.
+    pub fn line(&self, session: &Session) -> Option<SessionLine> {
+        self.imp().session_list.line(session).filter(WidgetExt::is_mapped)
+    }
 }
 
 impl Default for AgentRow {

@@ -98,7 +98,7 @@ mod imp {
             }
         }
 
-        fn lines(&self) -> impl Iterator<Item = SessionLine> {
+        pub(super) fn lines(&self) -> impl Iterator<Item = SessionLine> {
             let children = std::iter::successors(self.obj().first_child(), WidgetExt::next_sibling);
             children.filter_map(|child| child.downcast().ok())
         }
@@ -110,6 +110,13 @@ glib::wrapper! {
     pub struct SessionList(ObjectSubclass<imp::SessionList>)
         @extends gtk::Box, gtk::Widget,
         @implements gtk::Buildable, gtk::ConstraintTarget, gtk::Orientable;
+}
+
+impl SessionList {
+    /// The line of that session.
+    pub fn line(&self, session: &Session) -> Option<SessionLine> {
+        self.imp().lines().find(|line| line.session().as_ref() == Some(session))
+    }
 }
 
 impl Default for SessionList {

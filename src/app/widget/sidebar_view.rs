@@ -4,7 +4,7 @@
 //! A row that moves is, to a list, one that goes and one that comes: what was selected and focused before a change of
 //! the model is selected and focused after it (the row, or what stands for it once it is folded away).
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use adw::subclass::prelude::*;
 use gtk::{gdk, glib, prelude::*};
@@ -28,7 +28,11 @@ mod imp {
         pub(super) list: TemplateChild<gtk::ListView>,
         pub(super) selection: RefCell<Option<gtk::SingleSelection>>,
         pub(super) menu: RefCell<Option<gtk::PopoverMenu>>,
+        pub(super) menu_of: RefCell<Option<menu::MenuOf>>,
         kept: RefCell<Kept>,
+        /// While it is set, the selection does not follow the focus.
+        holds: Cell<bool>,
+        focus_handler: RefCell<Option<(glib::WeakRef<gtk::Window>, glib::SignalHandlerId)>>,
     }
 
     /// What was selected and focused before a change.
@@ -37,6 +41,7 @@ mod imp {
         selected: Option<glib::Object>,
         focused: Option<glib::Object>,
         position: u32,
+        searching: bool,
     }
 
     #[glib::object_subclass]
@@ -74,6 +79,35 @@ mod imp {
     }
 
     impl WidgetImpl for SidebarView {
+        fn root(&self) {
+            self.parent_root();
+            let view = self.obj();
+            let Some(window) = view.root().and_downcast::<gtk::Window>() else { return };
+            let handler = window.connect_focus_widget_notify(glib::clone!(
+                #[weak]
+                view,
+                move |_| view.imp().select_focused()
+            ));
+            self.focus_handler.replace(Some((window.downgrade(), handler)));
+        }
+
+        fn unroot(&self) {
+            if let Some((window, handler)) = self.focus_handler.take()
+                && let Some(window) = window.upgrade()
+            {
+                window.disconnect(handler);
+            }
+            self.parent_unroot();
+        }
+
+        fn map(&self) {
+            self.parent_map();
+            // Else a new window would focus the first of its buttons.
+            if self.obj().root().is_some_and(|root| root.focus().is_none()) {
+                self.focus_first();
+            }
+        }
+
         fn size_allocate(&self, width: i32, height: i32, baseline: i32) {
             self.parent_size_allocate(width, height, baseline);
             // A popover is placed by the widget that holds it.
@@ -182,18 +216,29 @@ mod imp {
             let selected = self.selection.borrow().as_ref().and_then(|selection| selection.selected_item());
             let focused = self.focused_item();
             let position = focused.as_ref().and_then(|item| self.position(item)).unwrap_or(0);
-            self.kept.replace(Kept { selected, focused, position });
+            let searching = self.obj().sidebar().is_some_and(|sidebar| sidebar.is_searching());
+            self.kept.replace(Kept { selected, focused, position, searching });
+            self.holds.set(true);
         }
 
         fn put_back(&self) {
-            let Kept { selected, focused, position } = self.kept.take();
+            let Kept { selected, focused, position, searching } = self.kept.take();
             let (Some(sidebar), Some(selection)) = (self.obj().sidebar(), self.selection.borrow().clone()) else {
                 return;
             };
+            // What was found and selected is not hidden again.
+            if searching
+                && !sidebar.is_searching()
+                && let Some(agent) = selected.and_downcast_ref::<Agent>()
+                && self.position(agent.upcast_ref()).is_none()
+            {
+                sidebar.reveal(&agent.id());
+                self.holds.set(true);
+            }
             let place = |item: &glib::Object| self.position(item).or_else(|| self.position(&sidebar.stand_in(item)?));
-            if let Some(selected) = selected
-                && selection.selected_item().as_ref() != Some(&selected)
-                && let Some(place) = place(&selected)
+            if let Some(selected) = &selected
+                && selection.selected_item().as_ref() != Some(selected)
+                && let Some(place) = place(selected)
             {
                 selection.set_selected(place);
             }
@@ -201,11 +246,27 @@ mod imp {
                 && self.focused_item().as_ref() != Some(&focused)
             {
                 // A row that is gone leaves the focus to the one that took its place.
-                let place = place(&focused).unwrap_or(position);
-                if let Some(last) = selection.n_items().checked_sub(1) {
-                    self.focus(place.min(last));
-                }
+                self.focus(place(&focused).unwrap_or(position));
             }
+            self.holds.set(false);
+            if selected.is_some() {
+                self.select_focused();
+            }
+        }
+
+        /// What the keyboard acts on is what looks selected, however the focus got there or into the row.
+        fn select_focused(&self) {
+            let Some(selection) = self.selection.borrow().clone().filter(|_| !self.holds.get()) else { return };
+            if let Some(position) = self.focused_item().and_then(|item| self.position(&item)) {
+                selection.set_selected(position);
+            }
+        }
+
+        /// Focuses the first row. Nobody has chosen it, and so it is not selected.
+        fn focus_first(&self) {
+            self.holds.set(true);
+            self.focus(0);
+            self.holds.set(false);
         }
 
         pub(super) fn position(&self, item: &glib::Object) -> Option<u32> {
@@ -213,7 +274,11 @@ mod imp {
             (0..selection.n_items()).find(|position| selection.item(*position).as_ref() == Some(item))
         }
 
+        /// Focuses the row of that position, or the last one if there are not so many.
         pub(super) fn focus(&self, position: u32) {
+            let items = self.selection.borrow().as_ref().map_or(0, ListModelExt::n_items);
+            let Some(last) = items.checked_sub(1) else { return };
+            let position = position.min(last);
             if self.row(position).is_none() {
                 // The way that works on 4.8 for rows that are far away, which have no widget yet.
                 self.scroll_to(position);

@@ -92,6 +92,9 @@ mod imp {
             let application = obj.application();
             self.integrations.set_visible(application.is_some_and(|app| app.has_action("preferences")));
             self.parent_map();
+            if self.integrations.is_mapped() && GtkWindowExt::focus(&*obj).is_none() {
+                self.integrations.grab_focus();
+            }
         }
 
         fn unmap(&self) {

@@ -2,10 +2,18 @@
 //! What can be done with a row or one of its sessions: the menu, and the keys that do the same.
 
 use adw::subclass::prelude::*;
-use gtk::{gdk, gio, prelude::*};
+use gtk::{gdk, gio, glib, prelude::*};
 
 use super::imp::{SidebarView, row_above};
+use crate::app::model::{Agent, Session};
 use crate::app::widget::{AgentRow, SessionLine, activate, row_menu};
+
+/// What the open menu is of.
+pub(super) struct MenuOf {
+    agent: Agent,
+    session: Option<Session>,
+    position: u32,
+}
 
 impl SidebarView {
     pub(super) fn dismiss_focused(&self) {
@@ -57,6 +65,8 @@ impl SidebarView {
         };
         let menu = self.menu.borrow().clone();
         let menu = menu.unwrap_or_else(|| self.new_menu());
+        let position = self.position(agent.upcast_ref()).unwrap_or_default();
+        self.menu_of.replace(Some(MenuOf { agent, session, position }));
         menu.set_menu_model(Some(&model));
         menu.set_pointing_to(Some(at));
         menu.popup();
@@ -68,8 +78,23 @@ impl SidebarView {
         menu.set_has_arrow(false);
         menu.set_position(gtk::PositionType::Bottom);
         menu.set_parent(&*self.obj());
+        menu.connect_closed(glib::clone!(
+            #[weak(rename_to = view)]
+            self.obj(),
+            move |_| view.imp().leave_menu()
+        ));
         self.menu.replace(Some(menu.clone()));
         menu
+    }
+
+    /// Gives the focus back to what the menu was of, or to what stands in its place now.
+    fn leave_menu(&self) {
+        let Some(MenuOf { agent, session, position }) = self.menu_of.take() else { return };
+        let stand_in = self.obj().sidebar().and_then(|sidebar| sidebar.stand_in(agent.upcast_ref()));
+        self.focus(stand_in.and_then(|item| self.position(&item)).unwrap_or(position));
+        let row = self.focus_widget().and_downcast::<AgentRow>();
+        let line = row.zip(session).and_then(|(row, session)| row.line(&session));
+        line.map(|line| line.grab_focus());
     }
 
     fn focus_widget(&self) -> Option<gtk::Widget> {
