@@ -13,10 +13,10 @@ use serde_json::{Map, Value};
 pub use claude::notice;
 
 use crate::event::{self, Event, Kind, UnifiedKind};
-use crate::forward::{self, Field, text, whole};
+use crate::forward::{self, Field, whole};
 use crate::origin::{self, Found, Here};
 use crate::protocol::{ErrorName, Origin, Refusal};
-use crate::text::ID_BYTES;
+use crate::text;
 
 /// What one row stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,32 +82,32 @@ pub const UNIFIED_FIELDS: &[Field] = &[
     whole("workspace_id"),
     whole("surface_id"),
     whole("cwd"),
-    text("title"),
-    text("model"),
+    forward::text("title"),
+    forward::text("model"),
     whole("transcript_path"),
-    text("message"),
-    text("tool_name"),
+    forward::text("message"),
+    forward::text("tool_name"),
     whole("tool_use_id"),
     whole("agent_id"),
-    text("subagent_count"),
-    text("background_count"),
+    forward::text("subagent_count"),
+    forward::text("background_count"),
     whole("background_tasks.[].id"),
-    text("background_tasks.[].type"),
+    forward::text("background_tasks.[].type"),
     whole("task_id"),
-    text("background"),
-    text("waiting"),
-    text("automatic"),
-    text("notification_type"),
-    text("recoverable"),
-    text("error_category"),
-    text("severity"),
-    text("code"),
-    text("seq"),
-    text("status"),
-    text("display_name"),
-    text("value"),
-    text("label"),
-    text("level"),
+    forward::text("background"),
+    forward::text("waiting"),
+    forward::text("automatic"),
+    forward::text("notification_type"),
+    forward::text("recoverable"),
+    forward::text("error_category"),
+    forward::text("severity"),
+    forward::text("code"),
+    forward::text("seq"),
+    forward::text("status"),
+    forward::text("display_name"),
+    forward::text("value"),
+    forward::text("label"),
+    forward::text("level"),
     forward::hash("tool_input"),
 ];
 
@@ -223,7 +223,7 @@ pub fn event(
         Some(kind) => event::from_payload(agent, name, kind, payload)?,
         None => native(agent, name, payload, origin),
     };
-    event.id = origin.id.clone().filter(|id| !id.is_empty() && id.len() <= ID_BYTES);
+    event.id = origin.id.clone().filter(|id| !id.is_empty()).map(text::short_id);
     event.at = origin::at(origin, here);
     let fields = event::Fields(payload);
     let (workspace, surface) = (fields.id("workspace_id")?, fields.id("surface_id")?);

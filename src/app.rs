@@ -3,7 +3,8 @@
 //!
 //! [`application`] is a service with a window when one is wanted. What comes in over the bus ([`dbus`]) or as an action
 //! ([`actions`]) becomes a [`command`] in one queue; [`service`] carries it out on the roster and has the watchers
-//! ([`watch`], [`git`], [`alarm`]) and the readers ([`output`]) follow. Only [`model`] speaks to [`widget`].
+//! ([`watch`], [`git`], [`alarm`]) and the readers ([`output`]) follow. [`integrations`] looks after
+//! our entries in the agents' settings. Only [`model`] speaks to [`widget`].
 
 use gtk::glib;
 use gtk::prelude::*;
@@ -19,6 +20,7 @@ pub mod fd;
 pub mod found;
 pub mod git;
 pub mod i18n;
+pub mod integrations;
 pub mod model;
 pub mod output;
 pub mod proc;

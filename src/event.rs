@@ -12,6 +12,7 @@ pub(crate) use unified::{Fields, background_tasks, kind_of_label};
 pub use unified::{UnifiedKind, from_payload, progress_value};
 
 use crate::snapshot::LogLevel;
+use crate::text::short_id;
 use crate::time::BootTime;
 
 /// What happened.
@@ -45,6 +46,8 @@ pub enum Kind {
     Answer,
     /// The prompt has been idle for a while (rule 11).
     Reminder,
+    /// What the agent's own status file says, where no hook tells (section 6).
+    Observed(Observed),
     /// The agent met an error.
     Error {
         /// Whether it goes on by itself; `None` when it does not say.
@@ -85,6 +88,17 @@ pub enum Kind {
     Other,
 }
 
+/// What an agent's own status file says of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Observed {
+    /// It works; a dialog that was open has been answered.
+    Busy,
+    /// It waits at its prompt; what was open has been dismissed or interrupted.
+    Idle,
+    /// A dialog is open.
+    Waiting,
+}
+
 /// How a question came to be known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -93,7 +107,13 @@ pub enum Question {
     Tool,
     /// A permission request, which usually names no call.
     Request,
-    /// A notice that says so, seconds later (rule 8: opens nothing where requests are sent).
+    /// A server of tools asks.
+    Elicitation,
+    /// A notice of a permission request, seconds later (rule 8: opens nothing where requests are sent).
+    PermissionNotice,
+    /// The same of an elicitation.
+    ElicitationNotice,
+    /// A notice of any other question.
     Notice,
     /// A unified `notification` or `approval-request`: one question of its thread.
     Unified,
@@ -115,6 +135,7 @@ impl Kind {
             | Self::Error { .. }
             | Self::SessionEnd { .. } => true,
             Self::SessionRenamed
+            | Self::Observed(_)
             | Self::Answer
             | Self::SubagentUpdate { .. }
             | Self::SubagentStart
@@ -244,6 +265,13 @@ pub struct Place {
     pub host: Option<String>,
 }
 
+impl Place {
+    /// The project's root, else the working directory.
+    pub fn folder(&self) -> Option<String> {
+        self.project.as_ref().map(|project| project.root.clone()).or_else(|| self.cwd.clone())
+    }
+}
+
 /// One event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
@@ -304,6 +332,18 @@ impl Event {
             hidden: None,
             tasks: None,
             began: None,
+        }
+    }
+
+    /// Ids that are only ever compared are kept short: whatever comes in, what is remembered of it stays small.
+    pub(crate) fn shorten_ids(&mut self) {
+        let shorten = |id: &mut String| *id = short_id(std::mem::take(id));
+        let own = [&mut self.thread, &mut self.call.id, &mut self.call.input, &mut self.began];
+        own.into_iter().flatten().for_each(shorten);
+        self.tasks.iter_mut().flatten().map(|task| &mut task.id).for_each(shorten);
+        match &mut self.kind {
+            Kind::BackgroundStart(Some(id)) | Kind::BackgroundStop(Some(id)) | Kind::Task { id, .. } => shorten(id),
+            _ => {}
         }
     }
 

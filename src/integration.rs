@@ -45,6 +45,8 @@ pub const INTEGRATIONS: &[Integration] = &[Integration {
     switched_off: claude::switched_off,
 }];
 
+const NO_HOME: &str = "There is no home folder, and so no settings";
+
 /// The integration of an agent.
 pub fn find(agent: &str) -> Option<&'static Integration> {
     INTEGRATIONS.iter().find(|integration| integration.agent == agent)
@@ -139,6 +141,8 @@ pub struct Report {
     pub file: Option<PathBuf>,
     /// What to do, where something is to be done.
     pub advice: Option<String>,
+    /// Whether an installation would do it.
+    pub mends: bool,
 }
 
 /// What an agent's settings were and will be.
@@ -209,15 +213,17 @@ impl Integration {
 
     /// Looks at the settings. Without a version, only what every version has is expected.
     pub fn inspect(&self, surroundings: &Surroundings, version: Option<Version>) -> Report {
+        let blank = Report { agent: self.agent, state: State::Missing, file: None, advice: None, mends: false };
         let Some(file) = self.file(surroundings) else {
-            let advice = "There is no home folder, and so no settings".to_string();
-            return Report { agent: self.agent, state: State::Missing, file: None, advice: Some(advice) };
+            return Report { advice: Some(NO_HOME.to_string()), ..blank };
         };
-        let (state, advice) = match file::read(&file) {
-            Ok(text) => self.judge(surroundings, version, &file, text.as_deref()),
-            Err(Trouble::Unfit(why) | Trouble::ReadOnly(why) | Trouble::Refused(why)) => (State::Missing, Some(why)),
+        let report = match file::read(&file) {
+            Ok(text) => self.judge(surroundings, version, &file, text.as_deref(), blank),
+            Err(Trouble::Unfit(why) | Trouble::ReadOnly(why) | Trouble::Refused(why)) => {
+                Report { advice: Some(why), ..blank }
+            }
         };
-        Report { agent: self.agent, state, file: Some(file), advice }
+        Report { file: Some(file), ..report }
     }
 
     fn judge(
@@ -226,7 +232,8 @@ impl Integration {
         version: Option<Version>,
         file: &Path,
         text: Option<&str>,
-    ) -> (State, Option<String>) {
+        blank: Report,
+    ) -> Report {
         let wanted = (self.wanted)(version);
         let runs = |program: &str| {
             let path = Path::new(program);
@@ -235,22 +242,22 @@ impl Integration {
         let survey = match hooks::survey(text.unwrap_or_default(), &wanted, &runs) {
             Ok(survey) => survey,
             Err(flaw) => {
-                let why =
-                    format!("{}, {flaw}; the agent ignores such a file. Mend it, then {}", file.display(), self.run());
-                return (State::Missing, Some(why));
+                let file = file.display();
+                let why = format!("{file}, {flaw}; the agent ignores such a file. Mend it, then {}", self.run());
+                return Report { advice: Some(why), ..blank };
             }
         };
         let off = (self.switched_off)(surroundings, text);
-        match verdict(&survey, &wanted, version) {
-            // Without entries there is nothing that could be switched off.
-            (State::Missing, _) => {
-                let advice = capital(&self.run());
-                (State::Missing, Some(off.map(|off| format!("{advice}. {off}")).unwrap_or(advice)))
+        let (state, advice, mends) = match (verdict(&survey, &wanted, version), off) {
+            ((State::Missing, _), None) => (State::Missing, Some(capital(&self.run())), true),
+            ((State::Missing, _), Some(off)) => {
+                (State::Missing, Some(format!("{}. {off}", capital(&self.run()))), true)
             }
-            (_, _) if off.is_some() => (State::Stale, off),
-            (state, None) => (state, None),
-            (state, Some(why)) => (state, Some(format!("{why}; {}", self.run()))),
-        }
+            (_, Some(off)) => (State::Stale, Some(off), false),
+            ((state, Some(why)), None) => (state, Some(format!("{why}; {}", self.run())), true),
+            ((state, None), None) => (state, None, false),
+        };
+        Report { state, advice, mends, ..blank }
     }
 
     fn run(&self) -> String {
@@ -291,8 +298,7 @@ impl Integration {
     }
 
     fn require_file(&self, surroundings: &Surroundings) -> Result<PathBuf, Refusal> {
-        let message = "There is no home folder, and so no settings".to_string();
-        self.file(surroundings).ok_or(Refusal { message, snippet: None })
+        self.file(surroundings).ok_or(Refusal { message: NO_HOME.to_string(), snippet: None })
     }
 
     fn change(&self, file: &Path, text: Option<&str>, found: &Found, action: Action<'_>) -> Result<Change, Trouble> {

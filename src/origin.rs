@@ -76,7 +76,7 @@ pub fn place(
     Place {
         workspace: workspace.or_else(|| variable(origin, &["VIGIL_WORKSPACE_ID", "SEANCE_WORKSPACE_ID"])),
         project: found.project,
-        cwd: cwd.or_else(|| origin.cwd.clone()).filter(|cwd| cwd.starts_with('/')),
+        cwd: cwd.or_else(|| origin.cwd.clone()).filter(|cwd| cwd.starts_with('/') && cwd.len() <= text::ID_BYTES),
         surface: pane.or_else(|| tty.as_ref().map(|tty| format!("tty:{tty}"))),
         surface_named,
         process: link.filter(|_| local).map(|(_, link)| process(link)),
@@ -86,7 +86,7 @@ pub fn place(
         },
         pid: link.map(|(_, link)| link.pid),
         tty: tty.filter(|_| local),
-        host: origin.host.clone().filter(|host| *host != here.host),
+        host: origin.host.as_deref().filter(|host| *host != here.host).map(text::one_line),
     }
 }
 
@@ -107,7 +107,8 @@ fn comm_matches(comm: &str, name: &str) -> bool {
 }
 
 fn variable(origin: &Origin, names: &[&str]) -> Option<String> {
-    names.iter().filter_map(|name| origin.env.get(*name)).find(|value| !value.is_empty()).cloned()
+    let usable = |value: &&String| !value.is_empty() && value.len() <= text::ID_BYTES;
+    names.iter().filter_map(|name| origin.env.get(*name)).find(usable).cloned()
 }
 
 /// A pane that the environment tells of.

@@ -143,7 +143,6 @@ pub enum Verdict {
 /// Rule 14: whether, when and how loudly to announce. The one place that decides it.
 pub fn verdict(subject: &Subject, audience: Audience, now: BootTime) -> Verdict {
     let (ready, silent) = match *subject {
-        Subject::Finished { stale: true, .. } => return Verdict::Never,
         Subject::Finished { counts, .. } if counts.subagents > 0 => return Verdict::Wait(None),
         Subject::Finished { since, counts, quiet_given, .. } => {
             if counts.background > 0 && quiet_given {
@@ -154,9 +153,11 @@ pub fn verdict(subject: &Subject, audience: Audience, now: BootTime) -> Verdict 
         Subject::Question { opened } => (opened + QUESTION_SETTLES, false),
         Subject::Failed => (now, false),
     };
+    // An old one waits too: until then an interrupt right behind it takes it back (rule 3).
+    let stale = matches!(subject, Subject::Finished { stale: true, .. });
     if now < ready {
         Verdict::Wait(Some(ready))
-    } else if !audience.shown || audience.looked_at {
+    } else if !audience.shown || audience.looked_at || stale {
         Verdict::Never
     } else {
         Verdict::Go { silent }

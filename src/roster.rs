@@ -8,23 +8,26 @@
 //! 1. attention and open turns: `turn.rs`
 //! 2. finished is sticky: `turn.rs`
 //! 3. the interrupt guard: `turn.rs`
-//! 4. order: `order.rs`
+//! 4. order: `order.rs`, `apply.rs`
 //! 5. errors and their grace: `turn.rs`
-//! 6. subagents never speak for the main agent: `session.rs`, where only the main thread moves the turn
-//! 7. counters: `counters.rs`, `session.rs`
+//! 6. subagents never speak for the main agent: `apply.rs`, where only the main thread moves the turn
+//! 7. counters: `counters.rs`, `apply.rs`
 //! 8. open questions: `questions.rs`
-//! 9. ends, successors, returns: `ending.rs`, `lookup.rs`
+//! 9. ends, successors, returns: `ending.rs`, `lookup.rs`, `memory.rs`
 //! 10. dead processes, lost terminals, unwatched rows: `ending.rs`
 //! 11. reminders: `turn.rs`
 //! 12. hidden and nested: `lookup.rs`, `row.rs`
-//! 13. restart: `restore.rs`
+//! 13. restart: `restore.rs`, `memory.rs`
 //! 14. alerts and state events: `announce.rs`, decided by [`crate::policy`]
 
 mod announce;
+mod apply;
 mod counters;
 mod ending;
 mod invariants;
 mod lookup;
+mod memory;
+mod observe;
 mod order;
 mod publish;
 mod questions;
@@ -36,7 +39,7 @@ mod turn;
 mod view;
 mod workspace;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -50,16 +53,15 @@ use crate::event::{Event, Kind, Process};
 use crate::policy::{Alert, StateEvent};
 use crate::status::{Attention, Status};
 use crate::time::{BootTime, Now};
-use lookup::Ended;
+use lookup::Anchor;
+use memory::{Ended, Seen};
+use order::Stamp;
 use row::Row;
 use session::Moment;
 use workspace::Workspace;
 
 /// An event older than this when it is applied raises attention, not an alert (rule 13).
 const STALE: Duration = Duration::from_secs(60);
-
-/// How many ids of applied events are remembered (rule 13).
-const SEEN_IDS: usize = 16_384;
 
 /// What the user may set, in the roster's terms.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -126,8 +128,7 @@ pub struct Roster {
     settings: Settings,
     rows: BTreeMap<u64, Row>,
     workspaces: BTreeMap<u64, Workspace>,
-    /// Ids of events that were applied (rule 13), oldest first.
-    seen: VecDeque<String>,
+    seen: Seen,
     ended: Ended,
     /// Counts rows and workspaces ever made: their ids.
     made: u64,
@@ -135,15 +136,24 @@ pub struct Roster {
     updates: u64,
     asleep: Duration,
     focus: Option<String>,
+    shows_hidden: bool,
 
     // Derived from the above, and made anew when the state is restored.
-    seen_index: std::collections::HashSet<String>,
     sessions: HashMap<(String, String), u64>,
     keys: HashMap<(String, String), u64>,
     workspace_ids: HashMap<String, u64>,
     deadlines: BTreeSet<(BootTime, u64)>,
+    anchors: HashMap<Anchor, BTreeSet<u64>>,
+    /// Rows that wait for a successor (rule 9).
+    awaiting: BTreeSet<u64>,
+    /// Workspaces by the name that they have alone.
+    namesakes: HashMap<String, BTreeSet<u64>>,
+    /// Workspaces without rows, the longest untouched first.
+    rowless: BTreeSet<(BootTime, u64)>,
     rowless_deadline: Option<BootTime>,
     tally: BTreeMap<(bool, &'static str), u32>,
+    /// Whether what is to be watched has changed since it was asked for.
+    rewatch: bool,
 
     // What has not been asked for yet.
     dirty: Dirty,
@@ -157,19 +167,24 @@ impl Roster {
             settings,
             rows: BTreeMap::new(),
             workspaces: BTreeMap::new(),
-            seen: VecDeque::new(),
+            seen: Seen::default(),
             ended: Ended::default(),
             made: 0,
             updates: 0,
             asleep: Duration::ZERO,
             focus: None,
-            seen_index: std::collections::HashSet::new(),
+            shows_hidden: false,
             sessions: HashMap::new(),
             keys: HashMap::new(),
             workspace_ids: HashMap::new(),
             deadlines: BTreeSet::new(),
+            anchors: HashMap::new(),
+            awaiting: BTreeSet::new(),
+            namesakes: HashMap::new(),
+            rowless: BTreeSet::new(),
             rowless_deadline: None,
             tally: BTreeMap::new(),
+            rewatch: false,
             dirty: Dirty::default(),
             due: Due::default(),
         }
@@ -185,46 +200,59 @@ impl Roster {
         self.focus = surface;
     }
 
+    /// Whether the user looks at hidden agents too: they raise alerts then (rule 12).
+    pub fn set_shows_hidden(&mut self, shows: bool) {
+        self.shows_hidden = shows;
+    }
+
     /// Applies one event.
-    pub fn apply(&mut self, event: Event, now: Now) -> Outcome {
+    pub fn apply(&mut self, mut event: Event, now: Now) -> Outcome {
         self.wake(now);
-        if !self.is_new(&event) {
+        event.shorten_ids();
+        if !self.seen.is_new(event.id.as_ref()) {
             return Outcome::Duplicate;
         }
-        // A clock ahead of ours would make everything behind it late.
-        let at = event.at.unwrap_or(now.boot).min(now.boot);
-        let moment = Moment { at, now, stale: now.boot.since(at) > STALE, grace: self.settings.error_grace };
+        let moment = self.moment(&event, now);
         let agent_id = event.agent.clone();
         let agent = agent::find(&agent_id);
         if let Some(outcome) = self.apply_to_workspace(&agent, &event, now) {
             return outcome;
         }
-        let Some((number, index)) = self.find_or_make(&agent, &event, moment) else {
+        let Some(found) = self.find_or_make(&agent, &event, moment) else {
             return Outcome::Homeless;
         };
-        self.apply_to_session(&agent, number, index, event, moment)
+        self.apply_to_session(&agent, found, event, moment)
     }
 
+    /// When an event happens.
+    fn moment(&self, event: &Event, now: Now) -> Moment {
+        // A clock ahead of ours would make everything behind it late.
+        let at = event.at.unwrap_or(now.boot).min(now.boot);
+        let stale = now.boot.since(at) > STALE;
+        Moment { at, stamp: Stamp::of(event, at), now, stale, grace: self.settings.error_grace }
+    }
+
+    /// Applies an event to the session that it speaks for, and has its row follow.
     fn apply_to_session(
         &mut self,
         agent: &Agent<'_>,
-        number: u64,
-        index: usize,
+        (number, index): (u64, usize),
         event: Event,
         moment: Moment,
     ) -> Outcome {
+        self.locate(number, &event.place, moment.now);
         let Some(row) = self.rows.get_mut(&number) else { return Outcome::Homeless };
-        if let Some(name) = &event.display_name {
-            row.display_name = Some(crate::text::one_line(name));
+        if let Some(name) = event.display_name.as_deref().map(crate::text::one_line).filter(|name| !name.is_empty()) {
+            row.display_name = Some(name);
         }
         let session = &mut row.sessions[index];
-        let speaks = event.thread.is_none() && event.kind.is_status();
-        let before = session.subagents.count();
-        let outcome = match session.outlived(&event) {
+        let speaks = event.thread.is_none()
+            && (event.kind.is_status() || matches!(event.kind, Kind::Answer | Kind::Observed(_)));
+        let (before, rested) = (session.subagents.count(), session.rests());
+        let outcome = match session.outlived(&event, moment) {
             Some(outcome) => outcome,
-            None if matches!(event.kind, Kind::SessionEnd { .. }) => {
-                self.end(agent, number, index, &event, moment);
-                Outcome::Applied
+            None if matches!(event.kind, Kind::SessionEnd { .. }) && event.thread.is_none() => {
+                self.end(agent, (number, index), &event, moment)
             }
             None => session.apply(agent, event, moment),
         };
@@ -235,25 +263,14 @@ impl Roster {
                 self.updates += 1;
                 session.updated = self.updates;
             }
-            row.subagent_steps.push_back((before, session.subagents.count()));
+            let after = session.subagents.count();
+            row.subagent_steps.extend((before != after).then_some(before < after));
+            if rested && !session.rests() {
+                self.announce_start(number);
+            }
         }
         self.settle(number, moment.now);
         outcome
-    }
-
-    /// Rule 13: each event once, by its id.
-    fn is_new(&mut self, event: &Event) -> bool {
-        let Some(id) = &event.id else { return true };
-        if !self.seen_index.insert(id.clone()) {
-            return false;
-        }
-        if self.seen.len() == SEEN_IDS
-            && let Some(oldest) = self.seen.pop_front()
-        {
-            self.seen_index.remove(&oldest);
-        }
-        self.seen.push_back(id.clone());
-        true
     }
 
     /// Rule 5: a grace never expires in the first moments after a resume from suspend: it starts again.
@@ -300,12 +317,9 @@ impl Roster {
         self.deadlines.first().map(|(deadline, _)| *deadline)
     }
 
-    /// Everything to be watched (rule 10).
-    pub fn watched(&self) -> BTreeSet<Watched> {
-        let sessions = self.rows.values().flat_map(|row| &row.sessions).filter(|session| session.is_watched());
-        sessions
-            .filter_map(|session| Some(Watched { process: session.process.clone()?, tty: session.tty.clone() }))
-            .collect()
+    /// Everything to be watched (rule 10), if that has changed since the last call.
+    pub fn take_watched(&mut self) -> Option<BTreeSet<Watched>> {
+        std::mem::take(&mut self.rewatch).then(|| self.rows.values().flat_map(|row| row.watched.clone()).collect())
     }
 
     /// After any change to a row: what it shows, what is due, when it has to be looked at again. One function, so that
@@ -324,6 +338,12 @@ impl Roster {
         self.retally(&mut row);
         if let Some(deadline) = row.deadline.take() {
             self.deadlines.remove(&(deadline, number));
+        }
+        self.anchor(&mut row);
+        let watched = row.processes();
+        if row.watched != watched {
+            row.watched = watched;
+            self.rewatch = true;
         }
         if row.sessions.is_empty() {
             self.forget_row(&row, now);

@@ -4,6 +4,8 @@
 //! Whatever an agent says is shown as text: one line, nothing that steers a terminal or turns the writing direction
 //! round, cut at a grapheme.
 
+use std::hash::{DefaultHasher, Hasher};
+
 use unicode_segmentation::UnicodeSegmentation;
 
 /// The longest text that a row keeps, in bytes.
@@ -11,6 +13,24 @@ pub const MESSAGE_BYTES: usize = 512;
 
 /// The longest id or path that is kept, in bytes. Longer ones are refused, never cut: half an id names another thing.
 pub const ID_BYTES: usize = 4096;
+
+/// The longest id that is remembered as it is, where it is only ever compared.
+const SHORT_BYTES: usize = 64;
+
+/// An id for comparing alone: a long one gives way to its hash, so that a thousand of them take little room.
+pub fn short_id(id: String) -> String {
+    if id.len() <= SHORT_BYTES {
+        return id;
+    }
+    let hash = |half: u8| {
+        // Not keyed at random: it outlives a restart.
+        let mut hasher = DefaultHasher::new();
+        hasher.write_u8(half);
+        hasher.write(id.as_bytes());
+        hasher.finish()
+    };
+    format!("#{:016x}{:016x}", hash(0), hash(1))
+}
 
 /// One line of plain text: white space runs become one space, control and direction-turning characters go.
 pub fn one_line(text: &str) -> String {
@@ -60,7 +80,7 @@ pub fn cut(text: &mut String, bytes: usize) {
 pub fn is_invisible(character: char) -> bool {
     character.is_control()
         || matches!(character,
-            '\u{061C}' | '\u{200B}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}'
+            '\u{061C}' | '\u{200B}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}'
             | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}')
 }
 

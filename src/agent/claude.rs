@@ -23,7 +23,6 @@ pub(super) const FIELDS: &[Field] = &[
     text("last_assistant_message"),
     text("session_title"),
     text("mcp_server_name"),
-    text("trigger"),
     text("tool_input.command"),
     text("tool_input.file_path"),
     text("tool_input.notebook_path"),
@@ -43,6 +42,9 @@ const TASK_NOTIFICATION: &str = "<task-notification>";
 /// What is asked with a plan, which the event need not hold (2.1.332: its input is empty) and which is the user's.
 const PLAN: &str = "Approve the plan?";
 
+/// Where the user's own prompts come from, where that is said; `system`, `loop_wakeup` and others are the agent's own.
+const USERS: &[&str] = &["user", "sdk"];
+
 /// Errors that no retry mends (section 6); all others get their grace.
 const FATAL: &[&str] = &[
     "authentication_failed",
@@ -58,17 +60,14 @@ const FATAL: &[&str] = &[
 /// What a notification of that type means; without a type, its text decides.
 pub fn notice(kind: Option<&str>, message: &str) -> Kind {
     match kind {
-        Some(
-            "permission_prompt"
-            | "worker_permission_prompt"
-            | "agent_needs_input"
-            | "elicitation_dialog"
-            | "elicitation_url_dialog",
-        ) => Kind::Question(Question::Notice),
+        Some("permission_prompt" | "worker_permission_prompt") => Kind::Question(Question::PermissionNotice),
+        Some("elicitation_dialog" | "elicitation_url_dialog") => Kind::Question(Question::ElicitationNotice),
+        Some("agent_needs_input") => Kind::Question(Question::Notice),
         Some("idle_prompt") => Kind::Reminder,
         Some(_) => Kind::Other,
         None if message.contains("waiting for your input") => Kind::Reminder,
-        None if message.contains("permission") || message.contains("needs your") => Kind::Question(Question::Notice),
+        None if message.contains("permission") => Kind::Question(Question::PermissionNotice),
+        None if message.contains("needs your") => Kind::Question(Question::Notice),
         None => Kind::Other,
     }
 }
@@ -102,7 +101,7 @@ pub(super) fn translate(name: &str, payload: &Map<String, Value>, env: &BTreeMap
     event.title = wire.owned("session_title").into();
     event.model = wire.owned("model").into();
     event.call = Call {
-        id: wire.owned("tool_use_id"),
+        id: wire.owned("tool_use_id").or_else(|| elicitation_id(name, &wire)),
         tool: wire.owned("tool_name"),
         input: wire.owned(forward::HASH_KEY),
         detail: detail(&wire),
@@ -123,8 +122,9 @@ fn kind(name: &str, wire: &Wire<'_>, env: &BTreeMap<String, String>) -> Option<K
         "SessionStart" if wire.text("source") == Some("compact") => Kind::SessionRenamed,
         "SessionStart" => Kind::SessionStart { waiting: true },
         "UserPromptSubmit" => {
-            let automatic = wire.text("prompt").is_some_and(|prompt| prompt.starts_with(TASK_NOTIFICATION));
-            Kind::PromptSubmit { automatic }
+            let notification = wire.text("prompt").is_some_and(|prompt| prompt.starts_with(TASK_NOTIFICATION));
+            let machinery = wire.text("source").is_some_and(|source| !USERS.contains(&source));
+            Kind::PromptSubmit { automatic: notification || machinery }
         }
         "PreToolUse" if asks(wire) => Kind::Question(Question::Tool),
         "PreToolUse" => Kind::PreToolUse,
@@ -139,7 +139,8 @@ fn kind(name: &str, wire: &Wire<'_>, env: &BTreeMap<String, String>) -> Option<K
         }
         // In print mode nobody can answer: the request is denied by itself (seen, capture print-perm).
         "PermissionRequest" if is_print_mode(env) => Kind::Other,
-        "PermissionRequest" | "Elicitation" => Kind::Question(Question::Request),
+        "PermissionRequest" => Kind::Question(Question::Request),
+        "Elicitation" => Kind::Question(Question::Elicitation),
         "ElicitationResult" => Kind::Answer,
         "Notification" => notice(wire.text("notification_type"), wire.text("message").unwrap_or_default()),
         "SubagentStart" => Kind::SubagentStart,
@@ -168,6 +169,12 @@ fn kind(name: &str, wire: &Wire<'_>, env: &BTreeMap<String, String>) -> Option<K
         | "WorktreeRemove" => Kind::Other,
         _ => return None,
     })
+}
+
+/// A server has one question open at a time; its name tells which answer is whose.
+fn elicitation_id(name: &str, wire: &Wire<'_>) -> Option<String> {
+    let server = wire.text("mcp_server_name").filter(|_| name.starts_with("Elicitation"))?;
+    Some(format!("elicitation {server}"))
 }
 
 /// Tools whose call is a question to the user.
@@ -239,6 +246,8 @@ mod tests {
             ("SessionStart", r#"{"source":"compact"}"#, Some(Kind::SessionRenamed)),
             ("UserPromptSubmit", r#"{"prompt":"hi"}"#, Some(Kind::PromptSubmit { automatic: false })),
             ("UserPromptSubmit", r#"{"prompt":"<task-notification>\n"}"#, Some(Kind::PromptSubmit { automatic: true })),
+            ("UserPromptSubmit", r#"{"source":"user"}"#, Some(Kind::PromptSubmit { automatic: false })),
+            ("UserPromptSubmit", r#"{"source":"loop_wakeup"}"#, Some(Kind::PromptSubmit { automatic: true })),
             ("PreToolUse", r#"{"tool_name":"Bash"}"#, Some(Kind::PreToolUse)),
             ("PreToolUse", r#"{"tool_name":"AskUserQuestion"}"#, question(Question::Tool)),
             ("PreToolUse", r#"{"tool_name":"ExitPlanMode"}"#, question(Question::Tool)),
@@ -248,7 +257,7 @@ mod tests {
             ("PostToolBatch", "{}", Some(Kind::BatchEnd)),
             ("Stop", "{}", Some(Kind::Stop)),
             ("PermissionRequest", r#"{"tool_name":"Bash"}"#, question(Question::Request)),
-            ("Elicitation", "{}", question(Question::Request)),
+            ("Elicitation", "{}", question(Question::Elicitation)),
             ("ElicitationResult", "{}", Some(Kind::Answer)),
             ("SubagentStart", "{}", Some(Kind::SubagentStart)),
             ("SubagentStop", "{}", Some(Kind::SubagentStop)),
@@ -282,15 +291,23 @@ mod tests {
 
     #[test]
     fn notifications_by_type_and_by_text() {
-        for kind in ["permission_prompt", "worker_permission_prompt", "agent_needs_input", "elicitation_dialog"] {
-            assert_eq!(notice(Some(kind), ""), Kind::Question(Question::Notice), "{kind}");
+        for (kind, question) in [
+            ("permission_prompt", Question::PermissionNotice),
+            ("worker_permission_prompt", Question::PermissionNotice),
+            ("elicitation_dialog", Question::ElicitationNotice),
+            ("elicitation_url_dialog", Question::ElicitationNotice),
+            ("agent_needs_input", Question::Notice),
+        ] {
+            assert_eq!(notice(Some(kind), ""), Kind::Question(question), "{kind}");
         }
         assert_eq!(notice(Some("idle_prompt"), ""), Kind::Reminder);
         for kind in ["auth_success", "agent_completed", "elicitation_complete", "push_notification", "brand_new"] {
             assert_eq!(notice(Some(kind), "Claude needs your permission"), Kind::Other, "{kind}");
         }
         assert_eq!(notice(None, "Claude is waiting for your input"), Kind::Reminder);
-        assert_eq!(notice(None, "Claude needs your permission to use Bash"), Kind::Question(Question::Notice));
+        let permission = "Claude needs your permission to use Bash";
+        assert_eq!(notice(None, permission), Kind::Question(Question::PermissionNotice));
+        assert_eq!(notice(None, "Claude needs your attention"), Kind::Question(Question::Notice));
         assert_eq!(notice(None, "Logged in"), Kind::Other);
     }
 

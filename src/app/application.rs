@@ -14,12 +14,14 @@ use gtk::{gio, glib};
 use super::command::{Answer, Command, Queue, Request};
 use super::dbus::Door;
 use super::i18n::gettext;
+use super::integrations::Integrations;
 use super::model::Sidebar;
 use super::output::{Changed, Output};
 use super::service::Service;
 use super::settings::{Settings, WorkspaceOrder};
 use super::widget::{RESOURCE_PATH, Window};
 use super::{actions, clock, config};
+use crate::integration::Surroundings;
 use crate::protocol::APP_ID;
 use crate::roster;
 
@@ -34,6 +36,7 @@ mod imp {
         pub(super) settings: OnceCell<Settings>,
         pub(super) service: OnceCell<Rc<Service>>,
         pub(super) sidebar: OnceCell<Sidebar>,
+        pub(super) integrations: RefCell<Option<Integrations>>,
         pub(super) hold: RefCell<Option<gio::ApplicationHoldGuard>>,
     }
 
@@ -74,6 +77,7 @@ mod imp {
             gtk::Window::set_default_icon_name(APP_ID);
             obj.quit_on_signals();
             self.hold.replace(Some(obj.hold()));
+            self.integrations.replace(Some(Integrations::start(Surroundings::here())));
             let settings = obj.settings();
             if let Some(requests) = self.requests.take() {
                 let service = Service::start(settings, obj.queue(), requests);
@@ -92,6 +96,7 @@ mod imp {
 
         fn shutdown(&self) {
             self.door.take();
+            self.integrations.take();
             self.hold.take();
             self.parent_shutdown();
         }
@@ -125,15 +130,21 @@ impl VigilApplication {
         self.imp().queue.get().expect("it is made with the application")
     }
 
+    /// How far we are put into the agents; nothing before it has started.
+    pub fn integrations(&self) -> Option<gio::ListStore> {
+        self.imp().integrations.borrow().as_ref().map(|integrations| integrations.list().clone())
+    }
+
     /// Opens the window, or brings it to the front.
     pub fn present(&self) {
         self.window().present();
     }
 
-    /// Shows the window with the row that wants the user most.
+    /// Shows the window with the row that wants the user most, or the next one behind the one that is selected.
     pub fn next_attention(&self) {
         let application = self.downgrade();
-        self.queue().send(Command::NextAttention, move |outcome| {
+        let after = self.open_window().and_then(|window| window.selected_row());
+        self.queue().send(Command::NextAttention { after }, move |outcome| {
             let (Some(application), Ok(Answer::Row(row))) = (application.upgrade(), outcome) else { return };
             let window = application.window();
             if let Some(row) = row {
@@ -161,8 +172,11 @@ impl VigilApplication {
 
     /// The window. Closed ones are gone; what they showed is in the model.
     fn window(&self) -> Window {
-        let open = self.windows().into_iter().find_map(|window| window.downcast().ok());
-        open.unwrap_or_else(|| self.open())
+        self.open_window().unwrap_or_else(|| self.open())
+    }
+
+    fn open_window(&self) -> Option<Window> {
+        self.windows().into_iter().find_map(|window| window.downcast().ok())
     }
 
     fn open(&self) -> Window {

@@ -95,7 +95,10 @@ pub enum Command {
         row: String,
     },
     /// The row that wants the user most.
-    NextAttention,
+    NextAttention {
+        /// The row that is selected now.
+        after: Option<String>,
+    },
     /// A watched process or terminal has gone.
     Gone(Gone),
 }
@@ -167,7 +170,7 @@ impl Command {
             }
             // A session's id may come behind the row's.
             Self::Acknowledge { row } | Self::Dismiss { row } | Self::Jump { row } => check_text("row", row),
-            Self::Hook(_) | Self::GetSnapshot { .. } | Self::NextAttention | Self::Gone(_) => Ok(()),
+            Self::Hook(_) | Self::GetSnapshot { .. } | Self::NextAttention { .. } | Self::Gone(_) => Ok(()),
         }
     }
 }

@@ -151,7 +151,9 @@ impl Service {
             Command::Dismiss { row } => self.step(|roster, now| roster.dismiss(&row, now))?,
             Command::Notify { .. } => return Err(not_available("Notify")),
             Command::Jump { .. } => return Err(not_available("Jump")),
-            Command::NextAttention => return Ok(Answer::Row(self.roster.borrow().next_attention())),
+            Command::NextAttention { after } => {
+                return Ok(Answer::Row(self.roster.borrow().next_attention(after.as_deref())));
+            }
             Command::Gone(Gone::Process(process)) => self.step(|roster, now| roster.process_gone(&process, now)),
             Command::Gone(Gone::Tty(tty)) => self.step(|roster, now| roster.tty_gone(&tty, now)),
         }
@@ -211,9 +213,14 @@ impl Service {
 
     /// Brings watchers, alarm and outputs up to the roster.
     fn follow(&self, dirty: Dirty) {
-        let due = self.roster.borrow_mut().take_due();
+        let (due, watched) = {
+            let mut roster = self.roster.borrow_mut();
+            (roster.take_due(), roster.take_watched())
+        };
+        if let Some(watched) = watched {
+            self.watcher.borrow_mut().sync(&watched);
+        }
         let roster = self.roster.borrow();
-        self.watcher.borrow_mut().sync(&roster.watched());
         if !dirty.workspaces.is_empty() {
             self.git.sync(&roster.folders());
         }

@@ -18,6 +18,9 @@ use rustix::io::Errno;
 /// No settings are longer.
 const MOST_BYTES: u64 = 64 << 20;
 
+/// Longer ways are circles, for the kernel too.
+const MOST_LINKS: usize = 40;
+
 /// What is left of settings that are to go and cannot, for a link leads to them.
 pub const EMPTY: &str = "{}\n";
 
@@ -81,6 +84,21 @@ pub fn resolve(path: &Path) -> Result<Target, Trouble> {
         Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => unfit("is a link in a circle"),
         Err(error) => unfit(&format!("cannot be read: {error}")),
     }
+}
+
+/// Everything whose coming, going or changing may change what a name stands for: the name, what its links lead to, or
+/// the first folder on the way that is not there.
+pub fn way(path: &Path) -> Vec<PathBuf> {
+    let mut way = Vec::new();
+    let mut next = Some(path.to_path_buf());
+    while let Some(mut step) = next.take().filter(|_| way.len() < MOST_LINKS) {
+        while let Some(folder) = step.parent().filter(|folder| !folder.is_dir()) {
+            step = folder.to_path_buf();
+        }
+        next = fs::read_link(&step).ok().and_then(|to| Some(step.parent()?.join(to)));
+        way.push(step);
+    }
+    way
 }
 
 /// Where a file would be that is not there: below the nearest folder that is.

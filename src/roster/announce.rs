@@ -13,11 +13,8 @@ impl Roster {
         for _ in 0..std::mem::take(&mut row.starts) {
             self.tell(row, StateName::SessionStart);
         }
-        for (before, after) in std::mem::take(&mut row.subagent_steps) {
-            let name = if after > before { StateName::SubagentStart } else { StateName::SubagentStop };
-            for _ in 0..before.abs_diff(after) {
-                self.tell(row, name);
-            }
+        for more in std::mem::take(&mut row.subagent_steps) {
+            self.tell(row, if more { StateName::SubagentStart } else { StateName::SubagentStop });
         }
         if row.sessions.is_empty() {
             return;
@@ -35,7 +32,7 @@ impl Roster {
     /// Asks about everything that a session may have to announce, and does what the policy says.
     fn alert(&mut self, row: &mut Row, index: usize, now: Now) {
         for subject in row.sessions[index].subjects() {
-            let audience = row.sessions[index].audience(self.focus.as_deref());
+            let audience = row.sessions[index].audience(self.focus.as_deref(), self.shows_hidden);
             match policy::verdict(&subject, audience, now.boot) {
                 Verdict::Wait(_) => {}
                 Verdict::Never => row.sessions[index].close_subject(subject, false),
@@ -62,8 +59,11 @@ impl Roster {
         }
     }
 
-    /// A session is about to go: it is told with the row as it was.
-    pub(super) fn announce_end(&mut self, number: u64) {
+    /// A session is about to end: it is told once, with the row as it was.
+    pub(super) fn announce_end(&mut self, number: u64, index: usize) {
+        if self.rows.get(&number).and_then(|row| row.sessions.get(index)).is_none_or(Session::rests) {
+            return;
+        }
         let Some(mut row) = self.rows.remove(&number) else { return };
         row.subagent_steps.clear();
         for _ in 0..std::mem::take(&mut row.starts) {

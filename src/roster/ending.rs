@@ -3,10 +3,12 @@
 
 use std::time::Duration;
 
+use super::lookup::{Anchor, is_beginning};
+use super::order::Stamp;
 use super::session::{Life, Moment, Session, Turn};
 use super::{Outcome, Roster};
 use crate::agent::Agent;
-use crate::event::{Event, Kind, Process};
+use crate::event::{Event, Kind, Place, Process};
 use crate::protocol::{ErrorName, Refusal};
 use crate::time::{BootTime, Now};
 
@@ -20,36 +22,57 @@ const HANG_UP: Duration = Duration::from_secs(2);
 /// What a row says whose process died in the middle of something.
 pub(super) const UNEXPECTED_END: &str = "Ended unexpectedly";
 
+/// What becomes of a session that is looked at.
+enum Fate {
+    Stays,
+    /// It is taken away, and may come back with its next status event.
+    Goes,
+    /// It has ended: only a new beginning brings it back (rule 9).
+    Ends,
+}
+
 impl Session {
-    /// Rule 10: what a late event of a dead session does; `None` when the session lives, or has come back in a new
-    /// process.
-    pub(super) fn outlived(&mut self, event: &Event) -> Option<Outcome> {
-        if !matches!(self.life, Life::Dead(_)) {
-            return None;
-        }
-        let returned = event.place.process.is_some() && event.place.process != self.process;
-        if returned {
-            self.life = Life::Alive;
-            self.turn = Turn::Idle;
-            self.unseen.failed = false;
-            self.message = None;
-            return None;
-        }
-        match event.kind {
-            Kind::SessionEnd { .. } => None,
-            // The turn had ended before the process did.
-            Kind::Stop if event.thread.is_none() => {
-                self.life = Life::Dead(BootTime(0));
-                Some(Outcome::Late)
+    /// Rules 9 and 10: what an event does to a session that has ended and still stands; `None` when the session lives,
+    /// or comes back.
+    pub(super) fn outlived(&mut self, event: &Event, moment: Moment) -> Option<Outcome> {
+        let ends = matches!(event.kind, Kind::SessionEnd { .. });
+        match self.life {
+            Life::Alive => None,
+            Life::AwaitsSuccessor(ended) | Life::Ended(ended) => {
+                let concerns = is_beginning(event) && moment.at > ended || ends || event.kind == Kind::SessionRenamed;
+                (!concerns).then_some(Outcome::Recorded)
             }
-            _ => Some(Outcome::Recorded),
+            Life::Dead { died, .. } => {
+                let moved = event.place.process.is_some() && event.place.process != self.process;
+                if moved && moment.at > died {
+                    self.come_back(&event.place);
+                    return None;
+                }
+                // The turn had ended before the process did.
+                if event.kind == Kind::Stop && event.thread.is_none() && !moved {
+                    self.life = Life::Dead { died, until: BootTime(0) };
+                    return Some(Outcome::Late);
+                }
+                (!ends).then_some(Outcome::Recorded)
+            }
         }
+    }
+
+    /// Rule 10: a dead session goes on in a new process.
+    fn come_back(&mut self, place: &Place) {
+        self.life = Life::Alive;
+        self.process.clone_from(&place.process);
+        self.tty.clone_from(&place.tty);
+        self.pid = place.pid;
+        self.turn = Turn::Idle;
+        self.unseen.failed = false;
+        self.message = None;
     }
 
     /// Rule 10: its process has died. Returns whether it is over; else it stands, failed, for a while.
     fn die(&mut self, now: Now) -> bool {
         let over = match self.turn {
-            _ if matches!(self.life, Life::AwaitsSuccessor | Life::Ended) => true,
+            _ if self.rests() => true,
             _ if !self.questions.is_empty() => false,
             Turn::Idle => self.grace.is_none(),
             Turn::Failed => !self.unseen.failed,
@@ -60,7 +83,7 @@ impl Session {
         }
         let had_failed = self.turn == Turn::Failed && self.questions.is_empty();
         self.clear_counters();
-        self.close_all_questions(now.boot);
+        self.close_all_questions(Stamp::at(now.boot));
         self.fail(false);
         self.unseen.finished = false;
         self.tty_lost = None;
@@ -71,14 +94,14 @@ impl Session {
             self.failure_alert = false;
             self.message = Some(UNEXPECTED_END.to_string());
         }
-        self.life = Life::Dead(now.boot + DEAD_STANDS);
+        self.life = Life::Dead { died: now.boot, until: now.boot + DEAD_STANDS };
         false
     }
 
     /// Rule 9: it is over, and still stands: Idle, nothing running, nothing asked.
-    fn rest(&mut self, life: Life, at: BootTime) {
+    fn rest(&mut self, life: Life) {
         self.clear_counters();
-        self.close_all_questions(at);
+        self.questions.clear();
         self.turn = Turn::Idle;
         self.turn_open = false;
         self.interrupted = false;
@@ -94,31 +117,44 @@ impl Session {
 
 impl Roster {
     /// Rule 9: session-end. A late one touches nothing; one that announces a successor leaves the row for it; else the
-    /// session goes, unless its agent does not clear on end.
-    pub(super) fn end(&mut self, agent: &Agent<'_>, number: u64, index: usize, event: &Event, moment: Moment) {
-        let Some(session) = self.rows.get_mut(&number).and_then(|row| row.sessions.get_mut(index)) else { return };
-        if session.threads.get("").is_some_and(|thread| thread.is_late(event, moment.at)) {
-            return;
+    /// session goes, unless its agent does not clear on end. The end of a dead one only confirms what is known.
+    pub(super) fn end(
+        &mut self,
+        agent: &Agent<'_>,
+        (number, index): (u64, usize),
+        event: &Event,
+        moment: Moment,
+    ) -> Outcome {
+        let Some(session) = self.session_mut(number, index) else { return Outcome::Homeless };
+        let moment = session.number(event, moment);
+        if session.is_late(event, moment) {
+            return Outcome::Late;
         }
-        let successor = matches!(event.kind, Kind::SessionEnd { successor: true });
         session.last_event = moment.now.boot;
-        if successor && !matches!(session.life, Life::Dead(_)) {
-            session.rest(Life::AwaitsSuccessor, moment.at);
-            session.unseen.finished = false;
-            session.message = None;
-        } else if agent.clears_on_end {
-            self.remember_end(number, index, moment.at);
-            self.remove_session(number, index);
-        } else {
-            session.rest(Life::Ended, moment.at);
+        let successor = matches!(event.kind, Kind::SessionEnd { successor: true });
+        let dead = matches!(session.life, Life::Dead { .. });
+        if dead || session.life != Life::Alive && !successor || agent.clears_on_end && !successor {
+            if dead || agent.clears_on_end {
+                self.remember_end(number, index, moment.at);
+                self.remove_session(number, index);
+            }
+            return Outcome::Applied;
         }
+        self.announce_end(number, index);
+        if let Some(session) = self.session_mut(number, index) {
+            if successor {
+                session.rest(Life::AwaitsSuccessor(moment.at));
+                session.unseen.finished = false;
+                session.message = None;
+            } else {
+                session.rest(Life::Ended(moment.at));
+            }
+        }
+        Outcome::Applied
     }
 
-    /// Notes that a session has ended, so that late events do not bring it back.
-    pub(super) fn remember_end(&mut self, number: u64, index: usize, at: BootTime) {
-        let Some(row) = self.rows.get(&number) else { return };
-        let Some(session) = row.sessions.get(index) else { return };
-        self.ended.insert(row.agent.clone(), session.id.clone(), row.key_of(session), at);
+    fn session_mut(&mut self, number: u64, index: usize) -> Option<&mut Session> {
+        self.rows.get_mut(&number)?.sessions.get_mut(index)
     }
 
     /// Takes a session away, and says so. The row goes as it settles.
@@ -127,7 +163,7 @@ impl Roster {
         if index >= row.sessions.len() {
             return;
         }
-        self.announce_end(number);
+        self.announce_end(number, index);
         let Some(row) = self.rows.get_mut(&number) else { return };
         let session = row.sessions.remove(index);
         let key = (row.agent.clone(), session.id);
@@ -139,7 +175,13 @@ impl Roster {
     /// Rule 10: a process has ended, and with it its sessions.
     pub fn process_gone(&mut self, process: &Process, now: Now) {
         self.wake(now);
-        self.let_die(now, |session| session.process.as_ref() == Some(process));
+        for number in self.anchored(&Anchor::Process(process.clone())) {
+            self.sweep(number, now, |session| {
+                let dies = session.process.as_ref() == Some(process) && !matches!(session.life, Life::Dead { .. });
+                if dies && session.die(now) { Fate::Ends } else { Fate::Stays }
+            });
+            self.settle(number, now);
+        }
     }
 
     /// Rule 10: a terminal has gone, and with it the sessions that had it. Their processes may still say good-bye.
@@ -159,25 +201,17 @@ impl Roster {
         }
     }
 
-    fn let_die(&mut self, now: Now, is_dead: impl Fn(&Session) -> bool) {
-        let touched: Vec<u64> =
-            self.rows.iter().filter(|(_, row)| row.sessions.iter().any(&is_dead)).map(|(number, _)| *number).collect();
-        for number in touched {
-            self.sweep(number, |session| {
-                is_dead(session) && !matches!(session.life, Life::Dead(_)) && session.die(now)
-            });
-            self.settle(number, now);
-        }
-    }
-
-    /// Lets each session of a row be judged, and takes away those of which the judge says so.
-    fn sweep(&mut self, number: u64, mut is_over: impl FnMut(&mut Session) -> bool) {
+    /// Lets each session of a row be judged, and does what the judge says.
+    fn sweep(&mut self, number: u64, now: Now, mut judge: impl FnMut(&mut Session) -> Fate) {
         let mut index = 0;
-        while let Some(session) = self.rows.get_mut(&number).and_then(|row| row.sessions.get_mut(index)) {
-            if is_over(session) {
-                self.remove_session(number, index);
-            } else {
-                index += 1;
+        while let Some(session) = self.session_mut(number, index) {
+            match judge(session) {
+                Fate::Stays => index += 1,
+                Fate::Ends => {
+                    self.remember_end(number, index, now.boot);
+                    self.remove_session(number, index);
+                }
+                Fate::Goes => self.remove_session(number, index),
             }
         }
     }
@@ -186,12 +220,16 @@ impl Roster {
     /// long enough, and unwatched ones without an event for too long (rule 10).
     pub(super) fn expire(&mut self, number: u64, now: Now) {
         let unwatched = self.settings.unwatched;
-        self.sweep(number, |session| {
+        self.sweep(number, now, |session| {
             session.end_grace(now);
             let hung_up = session.tty_lost.is_some_and(|until| until <= now.boot) && session.die(now);
-            let stood = matches!(session.life, Life::Dead(until) if until <= now.boot);
+            let stood = matches!(session.life, Life::Dead { until, .. } if until <= now.boot);
             let aged = session.process.is_none() && session.last_event + unwatched <= now.boot;
-            hung_up || stood || aged
+            match (hung_up || stood, aged) {
+                (true, _) => Fate::Ends,
+                (_, true) => Fate::Goes,
+                _ => Fate::Stays,
+            }
         });
     }
 
@@ -202,12 +240,12 @@ impl Roster {
     /// [`ErrorName::UnknownRow`].
     pub fn acknowledge(&mut self, row: &str, now: Now) -> Result<(), Refusal> {
         let (number, session) = self.named(row)?;
-        self.sweep(number, |candidate| {
+        self.sweep(number, now, |candidate| {
             if session.as_ref().is_some_and(|session| *session != candidate.id) {
-                return false;
+                return Fate::Stays;
             }
             candidate.see();
-            matches!(candidate.life, Life::Dead(_))
+            if matches!(candidate.life, Life::Dead { .. }) { Fate::Ends } else { Fate::Stays }
         });
         self.settle(number, now);
         Ok(())
@@ -220,7 +258,8 @@ impl Roster {
     /// [`ErrorName::UnknownRow`].
     pub fn dismiss(&mut self, row: &str, now: Now) -> Result<(), Refusal> {
         let (number, session) = self.named(row)?;
-        self.sweep(number, |candidate| session.as_ref().is_none_or(|session| *session == candidate.id));
+        let named = |candidate: &Session| session.as_ref().is_none_or(|session| *session == candidate.id);
+        self.sweep(number, now, |candidate| if named(candidate) { Fate::Goes } else { Fate::Stays });
         self.settle(number, now);
         Ok(())
     }

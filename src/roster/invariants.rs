@@ -56,6 +56,11 @@ impl Roster {
         }
         let wanting = shown().filter(|row| row.attention() != Attention::None).count();
         assert_eq!(self.attention_count() as usize, wanting, "the count of rows that want the user");
-        assert_eq!(self.seen.len(), self.seen_index.len(), "applied ids are indexed");
+        let anchored: usize = self.anchors.values().map(BTreeSet::len).sum();
+        assert!(anchored <= 2 * sessions, "nothing is anchored that is gone");
+        let rowless = self.workspaces.values().filter(|workspace| workspace.rows.is_empty()).count();
+        assert_eq!(self.rowless.len(), rowless, "workspaces without rows are listed");
+        let namesakes: usize = self.namesakes.values().map(BTreeSet::len).sum();
+        assert_eq!(namesakes, self.workspaces.len(), "each workspace has one name");
     }
 }

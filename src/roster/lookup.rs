@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Which session an event speaks for, and which event makes a row (sections 3 and 4).
 
-use std::collections::VecDeque;
-
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 use super::Roster;
+use super::memory::name_of;
 use super::row::Row;
 use super::session::{Life, Moment, Session};
+use super::workspace::UNPLACED;
 use crate::agent::{Agent, Scope};
-use crate::event::{Event, Kind};
+use crate::event::{Event, Kind, Process};
 use crate::text::ID_BYTES;
 use crate::time::{BootTime, Now};
 
@@ -19,44 +19,11 @@ pub(super) const ROWS: usize = 20_000;
 /// How many sessions one row may have.
 const SESSIONS: usize = 256;
 
-/// How many ended sessions are remembered.
-const ENDED: usize = 4096;
-
-/// Rule 9: sessions that have ended. One comes back only with a start or a prompt that began after its end.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Ended(VecDeque<EndedSession>);
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct EndedSession {
-    agent: String,
-    session: String,
-    /// Tells sessions without an id apart.
-    key: String,
-    at: BootTime,
-}
-
-impl Ended {
-    pub(super) fn insert(&mut self, agent: String, session: String, key: String, at: BootTime) {
-        self.0.retain(|ended| !(ended.agent == agent && ended.session == session && ended.key == key));
-        if self.0.len() == ENDED {
-            self.0.pop_front();
-        }
-        self.0.push_back(EndedSession { agent, session, key, at });
-    }
-
-    fn at(&self, agent: &str, session: &str, key: &str) -> Option<BootTime> {
-        let same = |ended: &&EndedSession| {
-            ended.agent == agent && ended.session == session && (!session.is_empty() || ended.key == key)
-        };
-        self.0.iter().rev().find(same).map(|ended| ended.at)
-    }
-}
-
-impl Row {
-    /// What tells a session without an id from those of other rows.
-    pub(super) fn key_of(&self, session: &Session) -> String {
-        if session.id.is_empty() { format!("{}\n{}", self.workspace, self.key) } else { String::new() }
-    }
+/// Where a session is found, apart from its id.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Anchor {
+    Process(Process),
+    Surface(String),
 }
 
 impl Roster {
@@ -66,29 +33,34 @@ impl Roster {
         if let Some(found) = self.find(agent, event) {
             return Some(found);
         }
-        let makes_row = event.kind.is_status() && event.names_something();
-        let is_end = matches!(event.kind, Kind::SessionEnd { .. });
         let id = event.session.clone().unwrap_or_default();
-        let workspace = self.workspace_of(event);
-        let key = row_key(agent, event);
-        let memory = if id.is_empty() { format!("{workspace}\n{key}") } else { String::new() };
-        if id.len() > ID_BYTES || self.has_ended(agent, event, &id, &memory, moment.at) {
-            return None;
-        }
-        if is_end {
-            self.ended.insert(agent.id.to_string(), id, memory, moment.at);
-            return None;
-        }
         let renames = event.kind == Kind::SessionRenamed;
-        if !makes_row && !renames {
+        let makes_row = event.kind.is_status() && event.names_something();
+        if id.len() > ID_BYTES || !(renames || makes_row) {
+            return None;
+        }
+        let workspace = self.workspace_of(event).unwrap_or_else(|| UNPLACED.to_string());
+        let key = row_key(agent, event);
+        let name = name_of(agent.id, &id, &workspace, &key);
+        if let Some(ended) = self.ended.at(&name)
+            && !(is_beginning(event) && moment.at > ended)
+        {
+            return None;
+        }
+        if matches!(event.kind, Kind::SessionEnd { .. }) {
+            if event.thread.is_none() {
+                self.ended.insert(name, moment.at);
+            }
             return None;
         }
         if let Some(old) = self.predecessor(agent, event, &workspace, &key) {
+            self.ended.remove(&name);
             return Some(self.succeed(old, id, event, moment));
         }
         if renames {
             return None;
         }
+        self.ended.remove(&name);
         let nested = self.is_nested(event);
         let hidden = event.hidden == Some(true);
         let key = if nested || hidden { format!("{key}~{id}") } else { key };
@@ -96,8 +68,12 @@ impl Roster {
         session.nested = nested;
         session.hidden = hidden;
         let number = self.row_for(agent, event, &workspace, &key, moment.now);
-        let row = self.rows.get_mut(&number)?;
-        if row.sessions.len() >= SESSIONS {
+        // What has no id is one with whatever else of its row has none.
+        let same = |session: &Session| session.id.is_empty() && id.is_empty();
+        if let Some(index) = self.rows.get(&number).and_then(|row| row.sessions.iter().position(same)) {
+            return Some((number, index));
+        }
+        if self.rows.get(&number).is_some_and(|row| row.sessions.len() >= SESSIONS) {
             self.drop_oldest_session(number);
         }
         let row = self.rows.get_mut(&number)?;
@@ -108,6 +84,13 @@ impl Roster {
         }
         self.announce_start(number);
         Some((number, index))
+    }
+
+    /// Notes that a session has ended, so that late events do not bring it back.
+    pub(super) fn remember_end(&mut self, number: u64, index: usize, at: BootTime) {
+        let Some(row) = self.rows.get(&number) else { return };
+        let Some(session) = row.sessions.get(index) else { return };
+        self.ended.insert(name_of(&row.agent, &session.id, &row.workspace, &row.key), at);
     }
 
     /// A session that is there already.
@@ -126,43 +109,77 @@ impl Roster {
 
     /// Section 4: an event without a session id speaks for the session last seen from its process, else from its
     /// surface, else (session scope, or no surface) for the one of that agent and workspace that updated last. A
-    /// workspace that is named outright is never left.
+    /// workspace that is named outright is never left; and what an agent started never speaks for it (rule 12).
     fn by_circumstance(&self, agent: &Agent<'_>, event: &Event) -> Option<(u64, usize)> {
         let place = &event.place;
         let workspace = self.workspace_of(event);
-        let mut best: [Option<(u64, u64, usize)>; 3] = [None; 3];
-        for (number, row) in self.rows.iter().filter(|(_, row)| row.agent == agent.id) {
-            let here = row.workspace == workspace;
-            if place.workspace.is_some() && !here {
-                continue;
-            }
-            for (index, session) in row.sessions.iter().enumerate() {
-                let ways = [
-                    place.process.is_some() && session.process == place.process,
-                    place.surface.is_some() && session.surface == place.surface,
-                    here && (agent.scope == Scope::Session || place.surface.is_none()) && !session.nested,
-                ];
-                for (best, fits) in best.iter_mut().zip(ways) {
-                    let candidate = (session.updated, *number, index);
-                    if fits && best.is_none_or(|best| best < candidate) {
-                        *best = Some(candidate);
-                    }
+        let is_beside = |session: &Session| {
+            let above = session.process.as_ref().is_some_and(|process| place.ancestors.contains(process));
+            !above && !session.nested && !session.hidden
+        };
+        let latest = |rows: &mut dyn Iterator<Item = u64>, fits: &dyn Fn(&Session) -> bool| {
+            let rows = rows.filter_map(|number| self.rows.get(&number)).filter(|row| {
+                row.agent == agent.id && (place.workspace.is_none() || workspace.as_ref() == Some(&row.workspace))
+            });
+            let sessions = rows.flat_map(|row| row.sessions.iter().enumerate().map(move |session| (row, session)));
+            let fitting = sessions.filter(|(_, (_, session))| fits(session));
+            fitting.max_by_key(|(_, (_, session))| session.updated).map(|(row, (index, _))| (row.number, index))
+        };
+        let by_process = || {
+            let rows = self.anchored(&Anchor::Process(place.process.clone()?));
+            latest(&mut rows.into_iter(), &|session| session.process == place.process)
+        };
+        let by_surface = || {
+            let rows = self.anchored(&Anchor::Surface(place.surface.clone()?));
+            latest(&mut rows.into_iter(), &|session| is_beside(session) && session.surface == place.surface)
+        };
+        let by_workspace = || {
+            let workspace =
+                workspace.as_deref().filter(|_| agent.scope == Scope::Session || place.surface.is_none())?;
+            latest(&mut self.rows_of(workspace), &|session| is_beside(session))
+        };
+        by_process().or_else(by_surface).or_else(by_workspace)
+    }
+
+    /// Rows with that process or surface.
+    pub(super) fn anchored(&self, anchor: &Anchor) -> BTreeSet<u64> {
+        self.anchors.get(anchor).cloned().unwrap_or_default()
+    }
+
+    /// Keeps a row findable by what its sessions are anchored to.
+    pub(super) fn anchor(&mut self, row: &mut Row) {
+        if row.sessions.iter().any(|session| matches!(session.life, Life::AwaitsSuccessor(_))) {
+            self.awaiting.insert(row.number);
+        } else {
+            self.awaiting.remove(&row.number);
+        }
+        let anchors = |session: &Session| (session.process.clone(), session.surface.clone());
+        let same = |(session, (process, surface)): (&Session, &(Option<Process>, Option<String>))| {
+            session.process == *process && session.surface == *surface
+        };
+        if row.anchors.len() == row.sessions.len() && row.sessions.iter().zip(&row.anchors).all(same) {
+            return;
+        }
+        let split = |(process, surface): (Option<Process>, Option<String>)| {
+            process.map(Anchor::Process).into_iter().chain(surface.map(Anchor::Surface))
+        };
+        for anchor in std::mem::take(&mut row.anchors).into_iter().flat_map(split) {
+            if let Some(rows) = self.anchors.get_mut(&anchor) {
+                rows.remove(&row.number);
+                if rows.is_empty() {
+                    self.anchors.remove(&anchor);
                 }
             }
         }
-        best.into_iter().flatten().next().map(|(_, number, index)| (number, index))
-    }
-
-    /// Rule 9: whether this event speaks for a session that has ended, and may not bring it back.
-    fn has_ended(&self, agent: &Agent<'_>, event: &Event, id: &str, key: &str, at: BootTime) -> bool {
-        let Some(ended) = self.ended.at(agent.id, id, key) else { return false };
-        let returns = matches!(event.kind, Kind::SessionStart { .. } | Kind::PromptSubmit { .. }) && at > ended;
-        !returns
+        row.anchors = row.sessions.iter().map(anchors).collect();
+        for anchor in row.anchors.iter().cloned().flat_map(split) {
+            self.anchors.entry(anchor).or_default().insert(row.number);
+        }
     }
 
     /// Rule 9: the session that a new one takes the place of: that of the same process; else one that announced a
-    /// successor; else one without an id, which has got one now; else, where a row is a pane, the one that was there and
-    /// is not watched.
+    /// successor; else one without an id, which has got one now; else, where a row is a pane, the one that was there,
+    /// unless another process is known to be.
     fn predecessor(&self, agent: &Agent<'_>, event: &Event, workspace: &str, key: &str) -> Option<(u64, usize)> {
         if event.session.is_none() || event.hidden == Some(true) {
             return None;
@@ -170,18 +187,23 @@ impl Roster {
         let place = &event.place;
         let agree = |a: &Option<String>, b: &Option<String>| a.is_none() || b.is_none() || a == b;
         let mut best: Option<(u8, u64, u64, usize)> = None;
-        for (number, row) in self.rows.iter().filter(|(_, row)| row.agent == agent.id) {
+        let mut rows =
+            place.process.clone().map(|process| self.anchored(&Anchor::Process(process))).unwrap_or_default();
+        rows.extend(self.keys.get(&(workspace.to_string(), key.to_string())));
+        rows.extend(&self.awaiting);
+        for number in rows {
+            let Some(row) = self.rows.get(&number).filter(|row| row.agent == agent.id) else { continue };
             for (index, session) in row.sessions.iter().enumerate().filter(|(_, session)| !session.hidden) {
                 let same_process = place.process.is_some() && session.process == place.process;
                 let other_process =
                     place.process.is_some() && session.process.is_some() && session.process != place.process;
                 let here = row.workspace == workspace;
                 let same_pane = agree(&session.surface, &place.surface);
-                let rank = if same_process && !matches!(session.life, Life::Dead(_)) {
+                let rank = if same_process && !matches!(session.life, Life::Dead { .. }) {
                     3
                 } else if other_process || !here {
                     continue;
-                } else if session.life == Life::AwaitsSuccessor && same_pane {
+                } else if matches!(session.life, Life::AwaitsSuccessor(_)) && same_pane {
                     2
                 } else if session.id.is_empty() && !row.scripted && same_pane && row.key == key {
                     1
@@ -190,7 +212,7 @@ impl Roster {
                 } else {
                     continue;
                 };
-                let candidate = (rank, session.updated, *number, index);
+                let candidate = (rank, session.updated, number, index);
                 if best.is_none_or(|best| best < candidate) {
                     best = Some(candidate);
                 }
@@ -216,7 +238,7 @@ impl Roster {
             session.pid = session.pid.or(old.pid);
             session.shown = old.shown;
             session.since = old.since;
-            self.announce_end(number);
+            self.announce_end(number, index);
             if let Some(row) = self.rows.get_mut(&number) {
                 row.sessions[index] = session;
             }
@@ -229,13 +251,12 @@ impl Roster {
 
     /// Rule 12: whether an agent started this one.
     fn is_nested(&self, event: &Event) -> bool {
-        let ancestors = &event.place.ancestors;
-        !ancestors.is_empty()
-            && self.rows.values().flat_map(|row| &row.sessions).any(|session| {
-                session.is_watched()
-                    && session.process != event.place.process
-                    && session.process.as_ref().is_some_and(|process| ancestors.contains(process))
-            })
+        event.place.ancestors.iter().any(|ancestor| {
+            let rows = self.anchored(&Anchor::Process(ancestor.clone()));
+            let mut sessions = rows.iter().filter_map(|number| self.rows.get(number)).flat_map(|row| &row.sessions);
+            event.place.process.as_ref() != Some(ancestor)
+                && sessions.any(|session| session.is_watched() && session.process.as_ref() == Some(ancestor))
+        })
     }
 
     /// The row of that key in that workspace, made if need be.
@@ -266,9 +287,11 @@ impl Roster {
                 scripted: false,
                 sessions: Vec::new(),
                 announced: None,
+                anchors: Vec::new(),
                 deadline: None,
+                watched: Vec::new(),
                 tallied: None,
-                subagent_steps: VecDeque::new(),
+                subagent_steps: Vec::new(),
                 starts: 0,
             },
         );
@@ -316,4 +339,9 @@ fn row_key(agent: &Agent<'_>, event: &Event) -> String {
         (Scope::Surface, Some(surface)) => format!("{}-{surface}", agent.id),
         _ => agent.id.to_string(),
     }
+}
+
+/// Rule 9: what an ended session may come back with.
+pub(super) fn is_beginning(event: &Event) -> bool {
+    matches!(event.kind, Kind::SessionStart { .. } | Kind::PromptSubmit { .. }) && event.thread.is_none()
 }

@@ -18,51 +18,107 @@ const CALLS: usize = 64;
 /// When an event started: by its source's own numbers where both have one, else by the boot clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Stamp {
-    at: BootTime,
+    pub(super) at: BootTime,
     seq: Option<i64>,
+    /// The process whose numbers these are; those of another one are not compared.
+    source: Option<(u32, u64)>,
+    /// How often the source has begun to count anew.
+    epoch: u32,
 }
 
 impl Stamp {
     pub(super) fn of(event: &Event, at: BootTime) -> Self {
-        Self { at, seq: event.seq }
+        let source = event.place.process.as_ref().map(|process| (process.pid, process.start));
+        Self { at, seq: event.seq, source, epoch: 0 }
     }
 
-    fn is_before(self, other: Self) -> bool {
+    /// A time without a number.
+    pub(super) fn at(at: BootTime) -> Self {
+        Self { at, seq: None, source: None, epoch: 0 }
+    }
+
+    /// The same in that epoch, or in the next one: a session's start that is younger than what was before and has a
+    /// smaller number shows that its source has begun to count anew.
+    pub(super) fn in_epoch(mut self, epoch: &mut u32, event: &Event, latest: Option<Self>) -> Self {
+        self.epoch = *epoch;
+        let begins = matches!(event.kind, Kind::SessionStart { .. }) && event.thread.is_none();
+        if begins && latest.is_some_and(|latest| self.is_before(latest) && latest.at <= self.at) {
+            *epoch = epoch.saturating_add(1);
+            self.epoch = *epoch;
+        }
+        self
+    }
+
+    pub(super) fn is_before(self, other: Self) -> bool {
         match (self.seq, other.seq) {
-            (Some(own), Some(other)) => own < other,
+            (Some(own), Some(others)) if (self.source, self.epoch) == (other.source, other.epoch) => own < others,
             _ => self.at < other.at,
         }
+    }
+
+    /// The later of two; arrival decides between equal ones.
+    pub(super) fn or_later(self, other: Option<Self>) -> Self {
+        other.filter(|other| self.is_before(*other)).unwrap_or(self)
     }
 }
 
 /// A tool call as it is remembered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct PastCall {
-    pub(super) id: Option<String>,
+    pub(super) id: String,
     pub(super) tool: Option<String>,
     pub(super) input: Option<String>,
-    pub(super) began: BootTime,
+    /// `None` when only its end or its answer has been seen.
+    pub(super) began: Option<BootTime>,
     pub(super) ended: Option<BootTime>,
-    /// Whether a question without a call id may still take this call's (rule 8): not after the turn's end, or it
-    /// would take a dead one.
-    pub(super) adoptable: bool,
+    /// When the latest question about it was answered (rule 8).
+    pub(super) answered: Option<Stamp>,
 }
 
 /// The main agent, or one subagent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Thread {
+    /// The latest status event.
     latest: Option<Stamp>,
+    /// The latest that is no tool use: after an interrupt, tool use would have been ignored (rule 3).
+    latest_turn: Option<Stamp>,
+    /// The latest that is no tool's end: behind a stop, the end of an older call would have been late.
+    latest_work: Option<Stamp>,
+    /// The latest tool's end without a call id.
+    latest_nameless_end: Option<Stamp>,
+    /// When its turn ended, until the next prompt.
     stopped: Option<BootTime>,
+    /// The latest prompt, stop or interrupt: no call that began before it waits for an answer any more.
+    turned: Option<BootTime>,
     /// When the latest event started that closed all of this thread's questions.
-    pub(super) cleared: Option<BootTime>,
+    pub(super) cleared: Option<Stamp>,
     pub(super) calls: VecDeque<PastCall>,
 }
 
+impl PastCall {
+    /// Whether a question about it that was asked then is over.
+    pub(super) fn is_over(&self, asked: Stamp) -> bool {
+        self.ended.is_some() || self.answered.is_some_and(|answered| asked.is_before(answered))
+    }
+}
+
 impl Thread {
-    /// Rule 4: whether an event came late.
-    pub(super) fn is_late(&self, event: &Event, at: BootTime) -> bool {
-        let stamp = Stamp::of(event, at);
-        self.latest.is_some_and(|latest| stamp.is_before(latest)) || self.belongs_to_the_ended_turn(event, at)
+    pub(super) fn latest(&self) -> Option<Stamp> {
+        self.latest
+    }
+
+    /// Rule 4: whether an event came late. What an event would itself have made late, or what the guard would have
+    /// ignored behind it, does not count against it.
+    pub(super) fn is_late(&self, event: &Event, stamp: Stamp) -> bool {
+        let after = |latest: Option<Stamp>| latest.is_some_and(|latest| stamp.is_before(latest));
+        match event.kind {
+            Kind::Interrupt => after(self.latest_turn),
+            Kind::Stop => {
+                let nameless = self.latest_nameless_end.filter(|end| end.at.since(stamp.at) >= AFTER_STOP);
+                after(self.latest_work) || after(nameless)
+            }
+            _ => after(self.latest) || self.belongs_to_the_ended_turn(event, stamp.at),
+        }
     }
 
     /// Rule 4: a tool's end whose call began before the stop is late whatever its own time.
@@ -71,53 +127,84 @@ impl Thread {
             return false;
         };
         match &event.call.id {
-            Some(id) => self.call(id).is_some_and(|call| call.began < stopped),
+            Some(id) => self.call(id).and_then(|call| call.began).is_some_and(|began| began < stopped),
             None => at.since(stopped) < AFTER_STOP,
         }
     }
 
     /// Takes note of a status event that was not late.
-    pub(super) fn advance(&mut self, event: &Event, at: BootTime) {
-        self.latest = Some(Stamp::of(event, at));
+    pub(super) fn advance(&mut self, event: &Event, stamp: Stamp) {
+        self.latest = Some(stamp);
         match event.kind {
-            Kind::Stop => self.stopped = Some(at),
+            Kind::PreToolUse | Kind::Question(event::Question::Tool) => self.latest_work = Some(stamp),
+            Kind::PostToolUse | Kind::BatchEnd => match &event.call.id {
+                Some(id) if self.call(id).is_some_and(|call| call.began.is_some()) => {}
+                Some(_) => self.latest_work = Some(stamp),
+                None => self.latest_nameless_end = Some(stamp),
+            },
+            _ => {
+                (self.latest_turn, self.latest_work) = (Some(stamp), Some(stamp));
+                self.latest_nameless_end = None;
+            }
+        }
+        match event.kind {
+            Kind::Stop => self.stopped = Some(stamp.at),
             Kind::PromptSubmit { .. } => self.stopped = None,
             _ => {}
         }
+    }
+
+    /// Takes note of a turn's bound, late or not.
+    pub(super) fn turn(&mut self, event: &Event, at: BootTime) {
         if matches!(event.kind, Kind::PromptSubmit { .. } | Kind::Stop | Kind::Interrupt) {
-            self.calls.iter_mut().for_each(|call| call.adoptable = false);
+            self.turned = self.turned.max(Some(at));
         }
+    }
+
+    /// Whether a question may still wait for that call.
+    pub(super) fn is_waiting(&self, call: &PastCall) -> bool {
+        call.ended.is_none() && call.began.is_some_and(|began| self.turned.is_none_or(|turned| began >= turned))
     }
 
     pub(super) fn call(&self, id: &str) -> Option<&PastCall> {
-        self.calls.iter().rev().find(|call| call.id.as_deref() == Some(id))
+        self.calls.iter().rev().find(|call| call.id == id)
+    }
+
+    /// The memory of a call, made if need be; `None` for one without an id, which nothing could find again.
+    fn call_mut(&mut self, call: &event::Call) -> Option<&mut PastCall> {
+        let id = call.id.as_ref()?;
+        let position = self.calls.iter().rposition(|past| past.id == *id).unwrap_or_else(|| {
+            if self.calls.len() == CALLS {
+                self.calls.pop_front();
+            }
+            let (tool, input) = (call.tool.clone(), call.input.clone());
+            self.calls.push_back(PastCall { id: id.clone(), tool, input, began: None, ended: None, answered: None });
+            self.calls.len() - 1
+        });
+        self.calls.get_mut(position)
     }
 
     /// Remembers the beginning of a call, once by its id.
-    pub(super) fn begin(&mut self, call: &event::Call, at: BootTime, adoptable: bool) {
-        if call.id.as_ref().is_some_and(|id| self.call(id).is_some()) {
-            return;
+    pub(super) fn begin(&mut self, call: &event::Call, at: BootTime) {
+        let Some(past) = self.call_mut(call) else { return };
+        if past.began.is_none() {
+            past.began = Some(at);
+            past.tool.clone_from(&call.tool);
+            past.input.clone_from(&call.input);
         }
-        if self.calls.len() == CALLS {
-            self.calls.pop_front();
-        }
-        self.calls.push_back(PastCall {
-            id: call.id.clone(),
-            tool: call.tool.clone(),
-            input: call.input.clone(),
-            began: at,
-            ended: None,
-            adoptable,
-        });
     }
 
-    /// Remembers the end of a call, and says when it began. Without an id, the latest open one of that tool ended.
+    /// Remembers the end of a call, and says when it began.
     pub(super) fn end(&mut self, call: &event::Call, at: BootTime) -> Option<BootTime> {
-        let ended = self.calls.iter_mut().rev().find(|past| match &call.id {
-            Some(id) => past.id.as_ref() == Some(id),
-            None => past.ended.is_none() && past.tool == call.tool,
-        })?;
-        ended.ended.get_or_insert(at);
-        Some(ended.began)
+        let past = self.call_mut(call)?;
+        past.ended.get_or_insert(at);
+        past.began
+    }
+
+    /// Remembers that a question about a call was answered.
+    pub(super) fn answer(&mut self, call: &event::Call, stamp: Stamp) {
+        if let Some(past) = self.call_mut(call) {
+            past.answered = Some(stamp.or_later(past.answered));
+        }
     }
 }

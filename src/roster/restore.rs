@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Rule 13: restart loses nothing and repeats nothing. The roster's whole state out, and in again.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::lookup::Ended;
+use super::memory::{Ended, Seen};
 use super::row::Row;
 use super::workspace::Workspace;
 use super::{Roster, Settings};
@@ -22,7 +22,7 @@ pub struct State {
     version: u32,
     rows: Vec<Row>,
     workspaces: Vec<Workspace>,
-    seen: VecDeque<String>,
+    seen: Seen,
     ended: Ended,
     made: u64,
     updates: u64,
@@ -71,18 +71,17 @@ impl Roster {
     /// The state as it was, with all that is derived from it made anew.
     fn resume(state: State, settings: Settings, now: Now) -> Self {
         let mut roster = Self::new(settings);
-        roster.seen_index = state.seen.iter().cloned().collect();
         roster.seen = state.seen;
         roster.ended = state.ended;
         roster.made = state.made;
         roster.updates = state.updates;
         roster.asleep = state.asleep;
         roster.workspaces = state.workspaces.into_iter().map(|workspace| (workspace.number, workspace)).collect();
-        roster.workspace_ids = roster.workspaces.values().map(|w| (w.id.clone(), w.number)).collect();
+        roster.index_workspaces();
         let rows: BTreeMap<u64, Row> = state.rows.into_iter().map(|row| (row.number, row)).collect();
         for (number, row) in rows {
             roster.keys.insert((row.workspace.clone(), row.key.clone()), number);
-            for session in &row.sessions {
+            for session in row.sessions.iter().filter(|session| !session.id.is_empty()) {
                 roster.sessions.insert((row.agent.clone(), session.id.clone()), number);
             }
             roster.add_to_workspace(&row.workspace, number);
@@ -90,7 +89,7 @@ impl Roster {
             roster.settle(number, now);
         }
         roster.dirty.workspaces = roster.workspace_ids.keys().cloned().collect();
-        roster.watch_rowless();
+        roster.index_rowless();
         roster
     }
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! A row: an agent in a workspace, or in one pane of it, with the sessions beneath it.
 
-use std::collections::VecDeque;
-
 use serde::{Deserialize, Serialize};
 
-use super::Settings;
 use super::session::{Life, Session};
+use super::{Settings, Watched};
+use crate::event::Process;
 use crate::policy::{self, Audience, Subject, Verdict};
 use crate::status::{Attention, Status};
 use crate::time::BootTime;
@@ -30,13 +29,19 @@ pub(super) struct Row {
     pub(super) sessions: Vec<Session>,
     /// The last state that was told to the world (rule 14).
     pub(super) announced: Option<Status>,
+    /// The processes and surfaces by which it is found.
+    #[serde(skip)]
+    pub(super) anchors: Vec<(Option<Process>, Option<String>)>,
     #[serde(skip)]
     pub(super) deadline: Option<BootTime>,
+    /// What of it is watched.
+    #[serde(skip)]
+    pub(super) watched: Vec<Watched>,
     #[serde(skip)]
     pub(super) tallied: Option<Summary>,
-    /// Subagent counts before and after each event that has not been announced yet.
+    /// Changes of the subagent count that have not been announced yet: whether there are more.
     #[serde(skip)]
-    pub(super) subagent_steps: VecDeque<(u32, u32)>,
+    pub(super) subagent_steps: Vec<bool>,
     /// Sessions that began and have not been announced yet.
     #[serde(skip)]
     pub(super) starts: u32,
@@ -57,17 +62,18 @@ impl Row {
     /// The session that speaks for the row: one with an open question, so that it is never lost behind another's
     /// progress (section 2, Scope), else the one that updated last. Nested and hidden ones speak only when alone.
     pub(super) fn face(&self) -> &Session {
-        let visible = |session: &&Session| !session.nested && !session.hidden;
+        &self.sessions[self.face_index()]
+    }
+
+    /// Its place among the sessions. A row without sessions is forgotten as it settles.
+    pub(super) fn face_index(&self) -> usize {
         let rank = |session: &Session| {
             let question = session.questions.iter().map(|question| (question.seen, question.opened)).min();
-            (question.is_some(), question.map(std::cmp::Reverse), session.updated)
+            let visible = !session.nested && !session.hidden;
+            (visible, question.is_some(), question.map(std::cmp::Reverse), session.updated)
         };
-        self.sessions
-            .iter()
-            .filter(visible)
-            .max_by_key(|session| rank(session))
-            .or_else(|| self.sessions.iter().max_by_key(|session| rank(session)))
-            .expect("a row without sessions is forgotten as it settles")
+        let sessions = self.sessions.iter().enumerate();
+        sessions.max_by_key(|(_, session)| rank(session)).map(|(index, _)| index).unwrap_or_default()
     }
 
     /// The strongest of its sessions.
@@ -83,6 +89,14 @@ impl Row {
     /// Rule 12: beneath another agent.
     pub(super) fn is_nested(&self) -> bool {
         self.sessions.iter().all(|session| session.nested)
+    }
+
+    /// The processes of its sessions, as far as they are to be watched (rule 10).
+    pub(super) fn processes(&self) -> Vec<Watched> {
+        let watched = self.sessions.iter().filter(|session| session.is_watched());
+        watched
+            .filter_map(|session| Some(Watched { process: session.process.clone()?, tty: session.tty.clone() }))
+            .collect()
     }
 
     /// What it adds to the totals; nothing while hidden or empty.
@@ -128,8 +142,11 @@ impl Session {
     }
 
     /// Whom an alert about it would reach.
-    pub(super) fn audience(&self, focus: Option<&str>) -> Audience {
-        Audience { shown: !self.hidden && !self.nested, looked_at: focus.is_some() && self.surface.as_deref() == focus }
+    pub(super) fn audience(&self, focus: Option<&str>, shows_hidden: bool) -> Audience {
+        Audience {
+            shown: (shows_hidden || !self.hidden) && !self.nested,
+            looked_at: focus.is_some() && self.surface.as_deref() == focus,
+        }
     }
 
     /// Every time at which something about it becomes due.
@@ -142,7 +159,7 @@ impl Session {
             }
         });
         let dead = match self.life {
-            Life::Dead(until) => Some(until),
+            Life::Dead { until, .. } => Some(until),
             _ => None,
         };
         let unwatched = self.process.is_none().then(|| self.last_event + settings.unwatched);

@@ -2,8 +2,9 @@
 //! What scripts say outright, without events: Séance's metadata calls.
 
 use super::Roster;
+use super::order::Stamp;
 use super::row::Row;
-use super::session::{Life, Moment, Session, Turn};
+use super::session::{Life, Session, Turn};
 use crate::agent::{self, CATALOGUE};
 use crate::event::{self, Event, Place, Said};
 use crate::protocol::{ErrorName, Refusal};
@@ -46,31 +47,44 @@ impl Roster {
             Some(number) => number,
             None => self.make_scripted_row(workspace, key, now)?,
         };
-        let moment = Moment { at: now.boot, now, stale: false, grace: self.settings.error_grace };
         let Some(row) = self.rows.get_mut(&number) else { return Ok(()) };
         row.priority = options.priority.or(row.priority);
-        if let Some(name) = options.display_name.filter(|name| !name.trim().is_empty()) {
-            row.display_name = Some(text::one_line(&name));
+        if let Some(name) = options.display_name.as_deref().map(text::one_line).filter(|name| !name.is_empty()) {
+            row.display_name = Some(name);
         }
-        let id = row.face().id.clone();
-        let agent_id = row.agent.clone();
-        let Some(session) = row.sessions.iter_mut().find(|session| session.id == id) else { return Ok(()) };
-        // A script that speaks of a dead session speaks of what it knows to be there.
-        if matches!(session.life, Life::Dead(_)) {
-            session.life = Life::Alive;
+        let index = row.face_index();
+        let session = &mut row.sessions[index];
+        // A script that speaks of a session that has ended speaks of what it knows to be there.
+        if matches!(session.life, Life::Dead { .. }) {
             session.process = None;
         }
-        if let Some(status) = Status::from_label(value) {
-            let mut event = Event::new(agent_id.clone(), "set-status", event::kind_of_label(status));
-            event.message = Said::from(options.message);
-            session.apply(&agent::find(&agent_id), event, moment);
-        } else {
-            session.note(options.message.as_deref().unwrap_or(value), moment);
+        let rested = session.rests();
+        session.life = Life::Alive;
+        if rested {
+            self.announce_start(number);
         }
-        self.updates += 1;
-        session.updated = self.updates;
-        self.settle(number, now);
+        let message = options.message.as_deref().map(text::one_line);
+        if let Some(status) = Status::from_label(value) {
+            self.say_of(number, index, event::kind_of_label(status), message, now);
+        } else {
+            let message = message.unwrap_or_else(|| text::one_line(value));
+            if let Some(session) = self.rows.get_mut(&number).and_then(|row| row.sessions.get_mut(index)) {
+                session.note(message, now);
+                self.updates += 1;
+                session.updated = self.updates;
+            }
+            self.settle(number, now);
+        }
         Ok(())
+    }
+
+    /// Applies an event that a script means, to that very session.
+    fn say_of(&mut self, number: u64, index: usize, kind: event::Kind, message: Option<String>, now: Now) {
+        let Some(agent) = self.rows.get(&number).map(|row| row.agent.clone()) else { return };
+        let mut event = Event::new(agent.clone(), "", kind);
+        event.message = Said::from(message);
+        let moment = self.moment(&event, now);
+        self.apply_to_session(&agent::find(&agent), (number, index), event, moment);
     }
 
     /// `ClearStatus`: the row goes.
@@ -102,18 +116,10 @@ impl Roster {
         };
         let (subagents, background) = (count(subagents)?, count(background)?);
         let number = self.known(workspace, key)?;
-        let moment = Moment { at: now.boot, now, stale: false, grace: self.settings.error_grace };
-        let Some(row) = self.rows.get_mut(&number) else { return Ok(()) };
-        let id = row.face().id.clone();
-        let agent_id = row.agent.clone();
         let kind = event::Kind::SubagentUpdate { subagents: Some(subagents), background: Some(background) };
-        let counted = |session: &&mut Session| session.id == id && !matches!(session.life, Life::Dead(_));
-        if let Some(session) = row.sessions.iter_mut().find(counted) {
-            let before = session.subagents.count();
-            session.apply(&agent::find(&agent_id), Event::new(agent_id.clone(), "subagent-update", kind), moment);
-            row.subagent_steps.push_back((before, subagents));
+        if let Some(index) = self.rows.get(&number).map(Row::face_index) {
+            self.say_of(number, index, kind, None, now);
         }
-        self.settle(number, now);
         Ok(())
     }
 
@@ -144,8 +150,11 @@ impl Roster {
     /// The row that a key names: its exact key, else the agent's latest row in the workspace.
     fn keyed(&self, workspace: &str, key: &str) -> Option<u64> {
         let exact = self.keys.get(&(workspace.to_string(), key.to_string())).copied();
-        let of_agent = |row: &&Row| row.workspace == workspace && row.agent == key && !row.is_nested();
-        exact.or_else(|| self.rows.values().filter(of_agent).max_by_key(|row| row.face().updated).map(|row| row.number))
+        let of_agent = |row: &&Row| row.agent == key && !row.is_nested() && !row.is_hidden();
+        exact.or_else(|| {
+            let rows = self.rows_of(workspace).filter_map(|number| self.rows.get(&number));
+            rows.filter(of_agent).max_by_key(|row| row.face().updated).map(|row| row.number)
+        })
     }
 
     fn known(&self, workspace: &str, key: &str) -> Result<u64, Refusal> {
@@ -154,7 +163,8 @@ impl Roster {
     }
 
     fn make_scripted_row(&mut self, workspace: &str, key: &str, now: Now) -> Result<u64, Refusal> {
-        let scripted = self.rows.values().filter(|row| row.scripted && row.workspace == workspace).count();
+        let rows = self.rows_of(workspace).filter_map(|number| self.rows.get(&number));
+        let scripted = rows.filter(|row| row.scripted).count();
         if scripted >= KEYS {
             let message = format!("A workspace has at most {KEYS} keys of scripts");
             return Err(Refusal::new(ErrorName::InvalidArgument, message));
@@ -177,9 +187,9 @@ impl Roster {
 
 impl Session {
     /// A text of a script's own: Idle, and nothing to see.
-    fn note(&mut self, message: &str, moment: Moment) {
-        self.last_event = moment.now.boot;
-        self.close_all_questions(moment.at);
+    fn note(&mut self, message: String, now: Now) {
+        self.last_event = now.boot;
+        self.close_all_questions(Stamp::at(now.boot));
         self.grace = None;
         self.turn = Turn::Idle;
         self.turn_open = false;
@@ -187,7 +197,7 @@ impl Session {
         self.see();
         self.tool = None;
         self.detail = None;
-        self.message = Some(message.to_string());
+        self.message = Some(message);
     }
 }
 

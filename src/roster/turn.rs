@@ -3,14 +3,13 @@
 //! interrupt guard (rule 3), errors and their grace (rule 5) and reminders (rule 11).
 
 use super::session::{Finish, Grace, Life, Moment, Session, Turn, Unseen};
-use crate::agent::Agent;
 use crate::event::{Event, Kind, Question, Said};
 use crate::status::Attention;
 use crate::time::Now;
 
 impl Session {
     /// Section 1: the effect of a status event of the main thread.
-    pub(super) fn move_turn(&mut self, _agent: &Agent<'_>, event: &Event, moment: Moment) {
+    pub(super) fn move_turn(&mut self, event: &Event, moment: Moment) {
         match event.kind {
             Kind::SessionStart { waiting: true } => self.wait(),
             Kind::PromptSubmit { automatic } => {
@@ -42,6 +41,7 @@ impl Session {
         self.failure_alert = false;
         self.finish = None;
         self.unmatched_stop = None;
+        self.quiet_end = None;
         self.life = Life::Alive;
         if event.call.tool.is_some() && !matches!(event.kind, Kind::PostToolUse) {
             self.tool.clone_from(&event.call.tool);
@@ -79,7 +79,7 @@ impl Session {
         self.tool = None;
         self.detail = None;
         self.turn = Turn::Idle;
-        if self.turn_open {
+        if self.turn_open || self.has_just_ended(moment) {
             self.finish_turn(moment);
         } else {
             self.unmatched_stop = Some(moment.at);
@@ -90,14 +90,16 @@ impl Session {
     fn finish_turn(&mut self, moment: Moment) {
         self.turn_open = false;
         self.unmatched_stop = None;
+        self.quiet_end = None;
         self.unseen.finished = true;
         self.finish = Some(Finish { since: moment.now.boot, stale: moment.stale });
     }
 
     /// Rule 1: the prompt of a turn arrives behind the stop that ended it.
     pub(super) fn match_stop(&mut self, moment: Moment) {
-        if self.unmatched_stop.is_some_and(|stop| moment.at <= stop) && self.turn == Turn::Idle {
-            self.finish_turn(moment);
+        if let Some(stop) = self.unmatched_stop.filter(|stop| moment.at <= *stop && self.turn == Turn::Idle) {
+            // The turn's end is as old as its stop.
+            self.finish_turn(Moment { stale: moment.now.boot.since(stop) > super::STALE, ..moment });
         }
     }
 
@@ -118,6 +120,8 @@ impl Session {
         if self.finish.take().is_some() {
             self.unseen.finished = false;
         }
+        self.unmatched_stop = None;
+        self.quiet_end = None;
         self.interrupted = true;
         self.grace = None;
         self.unseen.failed = false;
@@ -163,13 +167,14 @@ impl Session {
     fn err(&mut self, recoverable: Option<bool>, event: &Event, moment: Moment) {
         self.say(&event.message);
         match recoverable {
-            Some(true) => self.grace = None,
+            // It goes on, although a stop may have come with the error that it now retries.
+            Some(true) => self.turn_open |= self.grace.take().is_some() && self.turn == Turn::Running,
             Some(false) => self.fail(!moment.stale),
             None if self.turn == Turn::Failed => {}
             None => {
                 self.finish = None;
                 let deadline = moment.now.boot + moment.grace;
-                self.grace.get_or_insert(Grace { at: moment.at, deadline });
+                self.grace.get_or_insert(Grace { at: moment.at, deadline, stale: moment.stale });
             }
         }
     }
@@ -188,8 +193,8 @@ impl Session {
 
     /// Rule 5: a grace that has lasted too long.
     pub(super) fn end_grace(&mut self, now: Now) {
-        if self.grace.is_some_and(|grace| grace.deadline <= now.boot) {
-            self.fail(true);
+        if let Some(grace) = self.grace.filter(|grace| grace.deadline <= now.boot) {
+            self.fail(!grace.stale);
         }
     }
 

@@ -105,15 +105,19 @@ impl Roster {
         Snapshot { serial, workspaces: workspaces.collect(), ..Snapshot::empty() }
     }
 
-    /// The row that wants the user most: the strongest attention, the oldest first.
-    pub fn next_attention(&self) -> Option<String> {
-        let wanting = self.rows.values().filter(|row| row.attention() != Attention::None);
+    /// The row that wants the user most: the strongest attention, the oldest first. Behind one that wants the user too,
+    /// the one that comes after it, round and round.
+    pub fn next_attention(&self, after: Option<&str>) -> Option<String> {
+        let mut wanting: Vec<&Row> = self.rows.values().filter(|row| row.attention() != Attention::None).collect();
         let oldest = |row: &Row| {
             let strongest = row.attention();
             let sessions = row.sessions.iter().filter(|session| session.attention() == strongest);
             sessions.map(|session| session.since.boot).min()
         };
-        wanting.max_by_key(|row| (row.attention(), std::cmp::Reverse((oldest(row), row.number)))).map(Row::id)
+        wanting.sort_by_key(|row| (std::cmp::Reverse(row.attention()), oldest(row), row.number));
+        let position = wanting.iter().position(|row| after.is_some_and(|after| row.id() == after));
+        let next = position.map_or(0, |position| (position + 1) % wanting.len());
+        wanting.get(next).map(|row| row.id())
     }
 }
 
@@ -137,7 +141,7 @@ pub(super) fn is_sound(session: &Session) -> Result<(), &'static str> {
     if session.grace.is_some() && session.turn == Turn::Failed {
         return Err("a grace ends in a failure");
     }
-    if matches!(session.life, Life::Dead(_))
+    if matches!(session.life, Life::Dead { .. })
         && (session.counts() != status::Counts::default() || session.turn != Turn::Failed)
     {
         return Err("a dead session has failed and runs nothing");

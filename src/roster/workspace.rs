@@ -14,10 +14,13 @@ use crate::text;
 use crate::time::{BootTime, Now};
 
 /// The workspace of events that name none and have no folder.
-const UNPLACED: &str = "unplaced";
+pub(super) const UNPLACED: &str = "unplaced";
 
 /// How many workspaces may live on progress or a log alone.
 const ROWLESS: usize = 256;
+
+/// How many parents a title may have before it.
+const PARENTS: usize = 32;
 
 /// A workspace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,6 +40,9 @@ pub(super) struct Workspace {
     touched: BootTime,
     #[serde(skip)]
     pub(super) rows: BTreeSet<u64>,
+    /// Since when it is listed as one without rows.
+    #[serde(skip)]
+    rowless: Option<BootTime>,
 }
 
 impl Workspace {
@@ -65,15 +71,61 @@ impl Workspace {
         }
         parts[parts.len().saturating_sub(parents + 1)..].join("/")
     }
+
+    /// Its name as it stands among those that are called alike: one with an id of its own in a place that it shares
+    /// says which it is.
+    fn title_among(&self, namesakes: &[&Self], name: &str) -> String {
+        let shares =
+            |other: &&&Self| other.number != self.number && (&other.path, &other.title) == (&self.path, &self.title);
+        let shared =
+            self.path.as_ref() != Some(&self.id) && self.path.is_some() && namesakes.iter().any(|other| shares(&other));
+        let title = text::one_line(&if shared { format!("{name} ({})", self.id) } else { name.to_string() });
+        // Nothing in it can be seen.
+        if title.is_empty() { char::REPLACEMENT_CHARACTER.to_string() } else { title }
+    }
 }
 
 impl Roster {
     /// Section 4: an explicit id, else the project's root, else the working directory.
-    pub(super) fn workspace_of(&self, event: &Event) -> String {
+    pub(super) fn workspace_of(&self, event: &Event) -> Option<String> {
         let place = &event.place;
-        let root = place.project.as_ref().map(|project| project.root.clone());
         let explicit = place.workspace.clone().filter(|id| id.len() <= text::ID_BYTES);
-        explicit.or(root).or_else(|| place.cwd.clone()).unwrap_or_else(|| UNPLACED.to_string())
+        explicit.or_else(|| place.folder())
+    }
+
+    /// The rows of a workspace.
+    pub(super) fn rows_of(&self, id: &str) -> impl Iterator<Item = u64> + '_ {
+        let workspace = self.workspace_ids.get(id).and_then(|number| self.workspaces.get(number));
+        workspace.into_iter().flat_map(|workspace| workspace.rows.iter().copied())
+    }
+
+    /// Section 3: later events fill in missing facts once. A row that had no folder moves to that of its agent's first
+    /// one; an explicit workspace without a path gets it.
+    pub(super) fn locate(&mut self, number: u64, place: &Place, now: Now) {
+        let Some(row) = self.rows.get(&number) else { return };
+        let workspace = self.workspace_ids.get(&row.workspace).and_then(|number| self.workspaces.get(number));
+        if workspace.is_none_or(|workspace| workspace.path.is_some()) {
+            return;
+        }
+        let Some(folder) = place.folder() else { return };
+        if row.workspace != UNPLACED {
+            let id = row.workspace.clone();
+            self.make_workspace(&id, Some(place), now);
+            return;
+        }
+        let (old, key) = ((row.workspace.clone(), row.key.clone()), row.key.clone());
+        if place.workspace.is_some() || self.keys.contains_key(&(folder.clone(), key.clone())) {
+            return;
+        }
+        self.make_workspace(&folder, Some(place), now);
+        if let Some(row) = self.rows.get_mut(&number) {
+            row.workspace.clone_from(&folder);
+        }
+        self.keys.remove(&old);
+        self.keys.insert((folder.clone(), key), number);
+        self.add_to_workspace(&folder, number);
+        self.remove_from_workspace(&old.0, number, now);
+        self.dirty.workspaces.insert(folder);
     }
 
     /// Events that speak of the workspace alone: progress and log. `None` for all others.
@@ -82,8 +134,10 @@ impl Roster {
         let known = event.session.as_ref().and_then(|id| self.sessions.get(&(agent.id.to_string(), id.clone())));
         let workspace = match known.and_then(|number| self.rows.get(number)) {
             Some(row) => row.workspace.clone(),
-            None if event.names_something() => self.workspace_of(event),
-            None => return Some(Outcome::Homeless),
+            None => match self.workspace_of(event).filter(|_| event.names_something()) {
+                Some(workspace) => workspace,
+                None => return Some(Outcome::Homeless),
+            },
         };
         match &event.kind {
             Kind::Progress(value, label) => self.put_progress(&workspace, Some(&event.place), *value, label, now),
@@ -115,7 +169,7 @@ impl Roster {
             self.dirty.workspaces.insert(id.to_string());
         }
         self.drop_workspace_if_dead(number);
-        self.watch_rowless();
+        self.watch_rowless(number);
     }
 
     /// Makes a workspace of that id, if there is none. The first place decides where it is, once.
@@ -127,9 +181,11 @@ impl Roster {
         if let Some(workspace) = self.workspace_ids.get(id).and_then(|number| self.workspaces.get_mut(number)) {
             workspace.touched = now.boot;
             if workspace.path.is_none() && path.is_some() {
-                (workspace.path, workspace.title) = (path, title);
+                let (number, old) = (workspace.number, workspace.base_name().to_string());
+                (workspace.path, workspace.title) = (path, title.map(|title| text::one_line(&title)));
                 self.dirty.workspaces.insert(id.to_string());
-                self.rename_workspaces();
+                self.leave_namesakes(number, &old);
+                self.join_namesakes(number);
             }
             return;
         }
@@ -150,48 +206,61 @@ impl Roster {
                 log: None,
                 touched: now.boot,
                 rows: BTreeSet::new(),
+                rowless: None,
             },
         );
         self.workspace_ids.insert(id.to_string(), number);
         self.dirty.workspaces.insert(id.to_string());
-        self.rename_workspaces();
+        self.join_namesakes(number);
     }
 
-    /// The folder's name; for those alike the shortest parent that tells them apart.
-    fn rename_workspaces(&mut self) {
-        let bases: Vec<(u64, String)> =
-            self.workspaces.values().map(|workspace| (workspace.number, workspace.base_name().to_string())).collect();
-        let mut groups: std::collections::HashMap<String, Vec<u64>> = std::collections::HashMap::new();
-        for (number, base) in bases {
-            groups.entry(base).or_default().push(number);
+    fn join_namesakes(&mut self, number: u64) {
+        let Some(base) = self.workspaces.get(&number).map(|workspace| workspace.base_name().to_string()) else {
+            return;
+        };
+        self.namesakes.entry(base.clone()).or_default().insert(number);
+        self.rename(&base);
+    }
+
+    fn leave_namesakes(&mut self, number: u64, base: &str) {
+        let Some(group) = self.namesakes.get_mut(base) else { return };
+        group.remove(&number);
+        if group.is_empty() {
+            self.namesakes.remove(base);
         }
-        for group in groups.values() {
-            let members: Vec<&Workspace> = group.iter().filter_map(|number| self.workspaces.get(number)).collect();
-            let deepest = members
-                .iter()
-                .map(|workspace| workspace.path.as_deref().unwrap_or_default().matches('/').count())
-                .max();
-            let names_at = |parents: usize| members.iter().map(|w| w.name_with(parents)).collect::<Vec<_>>();
-            let distinct = |names: &[String]| names.iter().collect::<BTreeSet<_>>().len() == names.len();
-            let names = (0..=deepest.unwrap_or_default())
-                .map(names_at)
-                .find(|names| distinct(names))
-                .unwrap_or_else(|| names_at(0));
-            for (number, name) in group.iter().zip(names) {
-                let Some(workspace) = self.workspaces.get_mut(number) else { continue };
-                let name = text::one_line(&name);
-                if workspace.name != name {
-                    workspace.name = name;
-                    self.dirty.workspaces.insert(workspace.id.clone());
-                }
+        self.rename(base);
+    }
+
+    /// The folder's name; for those alike the shortest parent that tells them apart, where one does.
+    fn rename(&mut self, base: &str) {
+        let group = self.namesakes.get(base).into_iter().flatten();
+        let members: Vec<&Workspace> = group.filter_map(|number| self.workspaces.get(number)).collect();
+        let names_at =
+            |parents: usize| members.iter().map(|workspace| workspace.name_with(parents)).collect::<Vec<_>>();
+        let places = members.iter().map(|workspace| (&workspace.path, &workspace.title)).collect::<BTreeSet<_>>().len();
+        let distinct = |names: &[String]| names.iter().collect::<BTreeSet<_>>().len() == places;
+        let names = (0..PARENTS).map(names_at).find(|names| distinct(names)).unwrap_or_else(|| names_at(PARENTS));
+        let renamed: Vec<(u64, String)> = members
+            .iter()
+            .zip(names)
+            .map(|(workspace, name)| (workspace, workspace.title_among(&members, &name)))
+            .filter(|(workspace, name)| workspace.name != *name)
+            .map(|(workspace, name)| (workspace.number, name))
+            .collect();
+        for (number, name) in renamed {
+            if let Some(workspace) = self.workspaces.get_mut(&number) {
+                workspace.name = name;
+                self.dirty.workspaces.insert(workspace.id.clone());
             }
         }
     }
 
     pub(super) fn add_to_workspace(&mut self, id: &str, row: u64) {
-        if let Some(workspace) = self.workspace_ids.get(id).and_then(|number| self.workspaces.get_mut(number)) {
+        let Some(number) = self.workspace_ids.get(id).copied() else { return };
+        if let Some(workspace) = self.workspaces.get_mut(&number) {
             workspace.rows.insert(row);
         }
+        self.watch_rowless(number);
     }
 
     pub(super) fn remove_from_workspace(&mut self, id: &str, row: u64, now: Now) {
@@ -201,7 +270,7 @@ impl Roster {
             workspace.touched = now.boot;
         }
         self.drop_workspace_if_dead(number);
-        self.watch_rowless();
+        self.watch_rowless(number);
     }
 
     /// A workspace lives while it has a row, progress or a log.
@@ -210,23 +279,32 @@ impl Roster {
             && let Some(workspace) = self.workspaces.remove(&number)
         {
             self.workspace_ids.remove(&workspace.id);
+            self.leave_namesakes(number, workspace.base_name());
+            self.unlist(workspace.rowless, number);
             self.dirty.workspaces.insert(workspace.id);
-            self.rename_workspaces();
         }
     }
 
-    fn rowless(&self) -> impl Iterator<Item = &Workspace> {
-        self.workspaces.values().filter(|workspace| workspace.rows.is_empty())
+    fn unlist(&mut self, listed: Option<BootTime>, number: u64) {
+        if let Some(since) = listed {
+            self.rowless.remove(&(since, number));
+        }
     }
 
     /// Workspaces without rows age like unwatched rows; the deadline of number 0 is theirs.
-    pub(super) fn watch_rowless(&mut self) {
-        if self.rowless().count() > ROWLESS
-            && let Some(oldest) = self.rowless().min_by_key(|workspace| workspace.touched).map(|oldest| oldest.number)
+    fn watch_rowless(&mut self, number: u64) {
+        if let Some(workspace) = self.workspaces.get_mut(&number) {
+            let since = workspace.rows.is_empty().then_some(workspace.touched);
+            let old = std::mem::replace(&mut workspace.rowless, since);
+            self.unlist(old, number);
+            self.rowless.extend(since.map(|since| (since, number)));
+        }
+        while self.rowless.len() > ROWLESS
+            && let Some((_, oldest)) = self.rowless.first().copied()
         {
             self.drop_rowless(oldest);
         }
-        let deadline = self.rowless().map(|workspace| workspace.touched + self.settings.unwatched).min();
+        let deadline = self.rowless.first().map(|(since, _)| *since + self.settings.unwatched);
         if let Some(old) = std::mem::replace(&mut self.rowless_deadline, deadline) {
             self.deadlines.remove(&(old, 0));
         }
@@ -235,15 +313,24 @@ impl Roster {
 
     pub(super) fn drop_stale_workspaces(&mut self, now: Now) {
         let age = self.settings.unwatched;
-        let stale: Vec<u64> = self
-            .rowless()
-            .filter(|workspace| workspace.touched + age <= now.boot)
-            .map(|workspace| workspace.number)
-            .collect();
-        for number in stale {
+        while let Some((_, number)) = self.rowless.first().copied().filter(|(since, _)| *since + age <= now.boot) {
             self.drop_rowless(number);
         }
-        self.watch_rowless();
+        self.watch_rowless(0);
+    }
+
+    /// All that is derived from the workspaces and not written down with them.
+    pub(super) fn index_workspaces(&mut self) {
+        self.workspace_ids = self.workspaces.values().map(|w| (w.id.clone(), w.number)).collect();
+        for workspace in self.workspaces.values() {
+            self.namesakes.entry(workspace.base_name().to_string()).or_default().insert(workspace.number);
+        }
+    }
+
+    /// The same of those that have no rows, once the rows have found their places.
+    pub(super) fn index_rowless(&mut self) {
+        let numbers: Vec<u64> = self.workspaces.keys().copied().collect();
+        numbers.into_iter().for_each(|number| self.watch_rowless(number));
     }
 
     fn drop_rowless(&mut self, number: u64) {

@@ -128,7 +128,6 @@ fn a_home_that_may_not_be_written_gets_a_snippet() {
     let home = Home::new();
     fs::remove_dir(home.path().join(".claude")).unwrap();
     fs::set_permissions(home.path(), fs::Permissions::from_mode(0o555)).unwrap();
-    // The super-user of a user namespace writes there all the same; the copy it runs is made by us.
     let outcome = home.install_as_nobody();
     outcome.assert_refuses(".claude cannot be written: ");
     assert!(outcome.stderr.contains("\"SessionStart\": ["));

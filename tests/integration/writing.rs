@@ -60,6 +60,19 @@ fn mode_and_owner_stay() {
 }
 
 #[test]
+fn extended_attributes_stay() {
+    let home = Home::with("{}");
+    let set = rustix::fs::setxattr(home.settings(), "user.note", b"mine", rustix::fs::XattrFlags::empty());
+    if set.is_err() {
+        return eprintln!("this file system has no extended attributes: not checked");
+    }
+    home.install().assert_says("installed");
+    let mut value = [0; 16];
+    let length = rustix::fs::getxattr(home.settings(), "user.note", &mut value).expect("the attribute is there");
+    assert_eq!(&value[..length], b"mine");
+}
+
+#[test]
 fn what_the_agent_writes_meanwhile_is_not_lost() {
     let home = Home::with("{\"a\": 1}");
     let mut asked = 0;

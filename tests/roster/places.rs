@@ -163,7 +163,7 @@ fn the_next_that_wants_me_is_the_strongest_then_the_oldest() {
         scene.wait(1000);
     }
     let next = |scene: &Scene| {
-        let id = scene.roster.next_attention()?;
+        let id = scene.roster.next_attention(None)?;
         Some((scene.roster.row_view(&id, false)?.1.sessions[0].id.clone(), id))
     };
     for expected in ["b", "c", "a"] {
@@ -214,4 +214,61 @@ fn there_are_never_too_many_sessions_in_a_row() {
     let rows = roster.snapshot(0, false).workspaces[0].rows.clone().unwrap();
     assert_eq!(rows[0].sessions.len(), 256);
     assert_eq!(rows[0].sessions.last().unwrap().id, "s599");
+}
+
+#[test]
+fn behind_one_that_wants_me_comes_the_next_round_and_round() {
+    let mut scene = Scene::new();
+    for (session, name) in [("a", "stop"), ("b", "approval-request"), ("c", "prompt-submit")] {
+        scene.send("codex", name, of(session));
+        scene.wait(1000);
+    }
+    let id = |session: &str| scene.rows().into_iter().find(|row| row.sessions[0].id == session).unwrap().id;
+    let (a, b, c) = (id("a"), id("b"), id("c"));
+    for (after, expected) in [(None, &b), (Some(&b), &a), (Some(&a), &b), (Some(&c), &b)] {
+        assert_eq!(scene.roster.next_attention(after.map(String::as_str)).as_ref(), Some(expected));
+    }
+}
+
+#[test]
+fn workspaces_in_one_place_say_which_they_are() {
+    let mut scene = Scene::new();
+    for (session, workspace) in [("a", None), ("b", Some("7")), ("c", Some("8"))] {
+        let place = serde_json::json!({ "cwd": "/home/u/shop", "workspace_id": workspace });
+        scene.send("codex", "stop", with(session, place));
+    }
+    let names: Vec<_> = scene.workspaces().into_iter().map(|workspace| workspace.name).collect();
+    assert_eq!(names, ["shop", "shop (7)", "shop (8)"]);
+}
+
+#[test]
+fn a_name_of_nothing_visible_is_still_a_name() {
+    let mut scene = Scene::new();
+    scene.send("codex", "stop", with("s", serde_json::json!({ "workspace_id": "\u{200b}" })));
+    assert_eq!(scene.workspaces()[0].name, "\u{fffd}");
+}
+
+#[test]
+fn the_answered_session_is_the_latest_of_its_row() {
+    let mut scene = Scene::new();
+    let at = |session: &str| with(session, serde_json::json!({ "workspace_id": "w", "surface_id": session }));
+    scene.send("claude", "prompt-submit", at("one"));
+    scene.send("claude", "approval-request", at("one"));
+    scene.send("claude", "prompt-submit", at("two"));
+    scene.send("claude", "stop", at("two"));
+    scene.send("claude", "approval-response", at("one"));
+    assert_eq!(scene.row().status.as_str(), "running");
+}
+
+#[test]
+fn what_is_to_be_watched_is_said_when_it_changes() {
+    let mut scene = Scene::new();
+    let sender = Sender::pid(7);
+    scene.send_from(&sender, "codex", "prompt-submit", of("s"));
+    let watched = scene.roster.take_watched().unwrap();
+    assert_eq!(watched.into_iter().map(|watched| watched.process.pid).collect::<Vec<_>>(), [7]);
+    scene.send_from(&sender, "codex", "pre-tool-use", of("s"));
+    assert_eq!(scene.roster.take_watched(), None);
+    scene.send_from(&sender, "codex", "session-end", of("s"));
+    assert_eq!(scene.roster.take_watched().map(|watched| watched.len()), Some(0));
 }

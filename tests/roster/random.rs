@@ -10,7 +10,12 @@ use crate::scene::{Scene, Sender, process};
 
 #[derive(Clone, Debug)]
 enum Op {
-    Event { agent: &'static str, name: String, payload: Value, sender: Sender },
+    Event {
+        agent: &'static str,
+        name: String,
+        payload: Value,
+        sender: Sender,
+    },
     Wait(u64),
     Acknowledge(usize),
     Dismiss(usize),
@@ -20,6 +25,10 @@ enum Op {
     SetCounts(&'static str, &'static str, i32, i32),
     Suspend(u64),
     Restart(u32),
+    /// The event before the last one comes again, under the same delivery id or a new one.
+    Again(Box<Op>, bool),
+    Focus(Option<&'static str>),
+    ShowHidden(bool),
 }
 
 const NATIVE: &[&str] = &[
@@ -38,6 +47,9 @@ const NATIVE: &[&str] = &[
     "TaskCreated",
     "TaskCompleted",
     "SessionEnd",
+    "Elicitation",
+    "ElicitationResult",
+    "PreCompact",
 ];
 
 fn payload() -> impl Strategy<Value = Value> {
@@ -55,11 +67,15 @@ fn payload() -> impl Strategy<Value = Value> {
         (
             maybe(&["startup", "resume", "clear", "compact"]),
             maybe(&["clear", "other"]),
-            maybe(&["permission_prompt", "idle_prompt", "auth_success"]),
+            maybe(&["permission_prompt", "idle_prompt", "auth_success", "elicitation_dialog", "agent_needs_input"]),
             maybe(&["server_error", "authentication_failed"]),
         ),
         (flag(), flag(), flag(), flag(), flag()),
-        (proptest::option::weighted(0.3, 0..9i64), proptest::option::weighted(0.2, 0..4u32), 0..3usize),
+        (
+            proptest::option::weighted(0.3, 0..9i64),
+            proptest::option::weighted(0.2, prop_oneof![9 => 0..4u32, 1 => Just(u32::MAX)]),
+            0..3usize,
+        ),
     )
         .prop_map(|(ids, natives, flags, numbers)| {
             let mut payload = json!({
@@ -103,6 +119,10 @@ fn event() -> impl Strategy<Value = Op> {
         })
 }
 
+fn delivered_twice() -> impl Strategy<Value = Op> {
+    (event(), any::<bool>()).prop_map(|(event, same)| Op::Again(Box::new(event), same))
+}
+
 fn op() -> impl Strategy<Value = Op> {
     let workspace = || proptest::sample::select(&["w1", "w2"][..]);
     let key = || proptest::sample::select(&["claude", "codex", "codex-p1", "builder"][..]);
@@ -118,6 +138,9 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (workspace(), key(), -1..4i32, -1..4i32).prop_map(|(w, k, s, b)| Op::SetCounts(w, k, s, b)),
         1 => (1..100_000u64).prop_map(Op::Suspend),
         1 => (0..6u32).prop_map(Op::Restart),
+        4 => delivered_twice(),
+        1 => proptest::option::of(proptest::sample::select(&["p1", "p2"][..])).prop_map(Op::Focus),
+        1 => any::<bool>().prop_map(Op::ShowHidden),
     ]
 }
 
@@ -153,6 +176,18 @@ impl Op {
                 scene.roster.tick(scene.now());
             }
             Self::Restart(dead) => scene.restart(&[dead]),
+            Self::Again(event, same) => {
+                let Self::Event { agent, name, payload, sender } = *event else { unreachable!("only events are sent") };
+                for time in 0..2 {
+                    let id =
+                        if same { format!("{}", scene.told.len()) } else { format!("{time}-{}", scene.told.len()) };
+                    let started = sender.started.map(|started| started.min(scene.millis));
+                    let sender = Sender { id: Some(id), started, ..sender.clone() };
+                    scene.send_from(&sender, agent, &name, payload.clone());
+                }
+            }
+            Self::Focus(surface) => scene.roster.set_focus(surface.map(ToString::to_string)),
+            Self::ShowHidden(shows) => scene.roster.set_shows_hidden(shows),
         }
         scene.check();
     }

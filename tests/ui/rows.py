@@ -4,8 +4,8 @@
 
 A request is a line on standard input, its answer a line of JSON on standard output:
 
-  rows [TEXT]  the list's rows in order, each with its role, its name and the texts of its labels; the labels are read
-               of the rows whose name contains TEXT (all of them without one); null while there is no list
+  rows [TEXT]  the list's rows in order, each with its name; those whose name contains TEXT (all of them without one)
+               with their role and the texts of their labels too; null while there is no list
   nodes        everything in the windows, each with its role, its name, and whether it has the keyboard focus
 
 The first line of output is an empty object, once there is an accessibility bus. An answer that is an object says what
@@ -55,27 +55,45 @@ def windows():
             yield from children(application)
 
 
-def find_list():
-    for window in windows():
-        for node in walk(window):
-            if node.get_role() == Atspi.Role.LIST and node.get_name() == LIST:
-                return node
-    return None
+class List:
+    """The list, looked for once a window: each step on the way to it is a question to the application."""
+
+    window = None
+    node = None
+
+    def find(self):
+        opened = list(windows())
+        if self.window not in opened:
+            self.window, self.node = None, None
+            for window in opened:
+                for node in walk(window):
+                    if node.get_role() == Atspi.Role.LIST and node.get_name() == LIST:
+                        self.window, self.node = window, node
+                        return node
+        return self.node
+
+
+THE_LIST = List()
 
 
 def row(item, text):
     """The one child of a list item, which is what has a name."""
-    node = next(children(item))
+    node = item.get_child_at_index(0)
+    if node is None:
+        raise Changed
     name = node.get_name()
-    labels = []
-    if text in name:
-        labels = [label.get_name() for label in walk(node) if label.get_role() == Atspi.Role.LABEL]
+    if text not in name:
+        return {"role": "", "name": name, "labels": []}
+    labels = [label.get_name() for label in walk(node) if label.get_role() == Atspi.Role.LABEL]
     return {"role": node.get_role_name(), "name": name, "labels": labels}
 
 
 def rows(text):
-    found = find_list()
-    return None if found is None else [row(item, text) for item in children(found)]
+    found = THE_LIST.find()
+    if found is None:
+        return None
+    found.clear_cache()
+    return [row(item, text) for item in children(found)]
 
 
 def nodes(_text):
@@ -96,7 +114,7 @@ def answer(request):
             pass
         try:
             return read(text)
-        except (Changed, StopIteration):
+        except Changed:
             continue
         except GLib.Error as error:
             failure = error.message

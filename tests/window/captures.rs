@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Recorded sessions of Claude Code, all at once, through the real hook program into the real window.
+//! Recorded sessions of Claude Code, side by side, through the real hook program into the real window.
 //!
 //! Each has a workspace and a process of its own, and each of its hooks is a `vigilctl` that this process starts. Lines
 //! come at their recorded distance, but for long pauses, which are cut to a length that all spans of the rules fit in.
@@ -20,6 +20,9 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(2300);
 /// After a pause like this the window is looked at once more before the next line.
 const LONG_PAUSE: Duration = Duration::from_secs(1);
 
+/// From one beginning to the next: a dozen at once would wait for each other at the reader.
+const STAGGER: Duration = Duration::from_secs(4);
+
 /// What comes by itself after a line may come so much later.
 const SLACK: Duration = Duration::from_millis(500);
 
@@ -28,11 +31,15 @@ fn the_window_says_what_recorded_sessions_show() {
     let mut session = Session::start_readable();
     let screen = Screen::open(&session);
     let faults: Vec<String> = thread::scope(|scope| {
-        let play = |name: &&'static str| {
+        let play = |(place, name): (usize, &&'static str)| {
             let play = Play::new(&session, &screen, name);
-            scope.spawn(move || play.run())
+            scope.spawn(move || {
+                thread::sleep(STAGGER * u32::try_from(place).expect("a dozen"));
+                play.run()
+            })
         };
-        let plays: Vec<_> = NAMES.iter().map(play).collect();
+        // The longest first: the others begin and end beside them.
+        let plays: Vec<_> = NAMES.iter().rev().enumerate().map(play).collect();
         plays.into_iter().filter_map(|play| play.join().expect("no play panics").err()).collect()
     });
     assert!(faults.is_empty(), "{}\nthe log says:\n{}", faults.join("\n"), session.log());

@@ -17,6 +17,13 @@ const READER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/ui/rows.py");
 const STATUSES: [(&str, &str); 4] =
     [("Running", "running"), ("Idle", "idle"), ("Needs input", "needs-input"), ("Failed", "failed")];
 
+/// The same for what has not been seen yet.
+const UNSEEN: [(&str, &str); 3] = [
+    ("finished but not seen yet", "finished"),
+    ("failed but not seen yet", "failed"),
+    ("asked but not seen yet", "needs-input"),
+];
+
 /// A row of the list: a workspace's or an agent's, or the one that stands for several.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Row {
@@ -121,7 +128,7 @@ pub fn told(rows: &[Row], workspace: &str, published: &Shown) -> Result<Shown, S
         ([], []) => Shown::of(None),
         ([agent], [workspace]) if *agent == workspace + 1 => {
             let said = Said::by(&rows[*agent], &head)?;
-            if said.finished != (published.attention == "finished") {
+            if (said.finished, said.unseen) != unseen_words(published) {
                 return Err(format!("the window says {:?}, the snapshot {published}", rows[*agent]));
             }
             said.shown(published)
@@ -131,10 +138,21 @@ pub fn told(rows: &[Row], workspace: &str, published: &Shown) -> Result<Shown, S
     if shown == *published { Ok(shown) } else { Err(format!("the window says {shown}, the snapshot {published}")) }
 }
 
+/// How the attention is said: whether the message begins with "Finished", and what else is "not seen yet". A question
+/// and a failure that nobody has seen are the status itself, and stand out by their colour.
+fn unseen_words(published: &Shown) -> (bool, Option<&str>) {
+    match (published.status.as_str(), published.attention.as_str()) {
+        (_, "none") | ("needs-input", "needs-input") | ("failed", "failed") => (false, None),
+        ("idle", "finished") => (true, None),
+        (_, attention) => (false, Some(attention)),
+    }
+}
+
 /// What an agent's row says.
 #[derive(Debug, PartialEq, Eq)]
 struct Said {
     status: &'static str,
+    unseen: Option<&'static str>,
     subagents: u32,
     background: u32,
     finished: bool,
@@ -152,8 +170,10 @@ impl Said {
             .find(|(word, _)| parts.peek() == Some(word))
             .ok_or_else(|| fault("no status is said"))?;
         parts.next();
-        // Behind any other status than Idle, whose message opens with it, the sentence says it in words of its own.
-        let behind = status != "idle" && parts.next_if_eq(&"finished but not seen yet").is_some();
+        let unseen = UNSEEN.into_iter().find(|(words, _)| parts.peek() == Some(words)).map(|(_, attention)| attention);
+        if unseen.is_some() {
+            parts.next();
+        }
         let mut counted = |one: &str, many: &str| {
             let count = |part: &&str| {
                 let (number, noun) = part.split_once(' ')?;
@@ -164,9 +184,8 @@ impl Said {
         };
         let subagents = counted("subagent", "subagents");
         let background = counted("background task", "background tasks");
-        let opens = |part: &str| part == "Finished" || part.starts_with("Finished · ");
-        let finished = parts.next().is_some_and(opens) || behind;
-        let said = Self { status, subagents, background, finished };
+        let finished = parts.next().is_some_and(|part| part == "Finished" || part.starts_with("Finished · "));
+        let said = Self { status, unseen, subagents, background, finished };
 
         if !matches!(row.labels.as_slice(), [name, seen, ..] if name == "Claude Code" && seen == word) {
             return Err(fault("the labels show another name or status"));
@@ -217,8 +236,9 @@ mod tests {
         let labels = ["Claude Code", "Idle", "3m", "Finished · Done"];
         assert_eq!(told(&window("Claude Code in shop: Idle, Finished · Done", &labels), "shop", &done), Ok(done));
         let goes_on = published("running", "finished", 0, 1, 0);
+        let labels = ["Claude Code", "Running", "3m", "", "1"];
         let sentence = "Claude Code in shop: Running, finished but not seen yet, 1 background task";
-        assert_eq!(told(&window(sentence, &["Claude Code", "Running", "3s", "", "1"]), "shop", &goes_on), Ok(goes_on));
+        assert_eq!(told(&window(sentence, &labels), "shop", &goes_on), Ok(goes_on));
         let gone = published("gone", "none", 0, 0, 0);
         assert_eq!(told(&[row("Workspace docs, 1 agent", &[])], "shop", &gone), Ok(gone));
     }
@@ -235,7 +255,7 @@ mod tests {
             ("2 background tasks", "1 background task"),
             ("2 background tasks, ", ""),
             ("Bash", "Finished"),
-            ("Needs input", "Needs input, finished but not seen yet"),
+            ("input, ", "input, finished but not seen yet, "),
             ("in shop", "in docs"),
         ] {
             assert!(told(&plant(from, to), "shop", &asks).is_err(), "{from} → {to}");
@@ -250,6 +270,8 @@ mod tests {
         assert!(told(&rows[..1], "shop", &asks).is_err(), "a workspace has a row");
         assert!(told(&rows, "shop", &published("gone", "none", 0, 0, 0)).is_err(), "a row that has gone is not shown");
         let unseen = published("idle", "finished", 0, 0, 0);
+        let goes_on = window("Claude Code in shop: Running", &["Claude Code", "Running", "3m"]);
+        assert!(told(&goes_on, "shop", &published("running", "finished", 0, 0, 0)).is_err(), "nor is it forgotten");
         let quiet = window("Claude Code in shop: Idle, Done", &["Claude Code", "Idle", "3m", "Done"]);
         assert!(told(&quiet, "shop", &unseen).is_err(), "what has finished is called so");
     }
