@@ -123,10 +123,16 @@ impl<'a> Play<'a> {
 
     /// It is shown now.
     fn is_true(&self, expected: &Expectation) -> Result<(), String> {
-        // A snapshot is given when all that came before it has been published, to the window too.
-        let published = published(self.session, &self.folder);
+        // A snapshot is given when all that came before it has been published, to the window too. Reading the window
+        // takes a while, in which a grace may end: both are of one time when the snapshot is the same behind it.
         let workspace = self.capture.name;
-        let rows = self.screen.list(&format!(" {workspace}: ")).ok_or("the window is gone")?;
+        let (published, rows) = loop {
+            let before = published(self.session, &self.folder);
+            let rows = self.screen.list(&format!(" {workspace}: ")).ok_or("the window is gone")?;
+            if published(self.session, &self.folder) == before {
+                break (before, rows);
+            }
+        };
         let shown = told(&rows, workspace, &published).map_err(|fault| format!("{}: {fault}", expected.place))?;
         expected.judge(&shown.to_string())
     }
