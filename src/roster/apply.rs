@@ -50,7 +50,7 @@ impl Session {
         }
         if let Some(thread) = self.thread_mut(&thread) {
             thread.advance(&event, moment.stamp);
-            thread.turn(&event, moment.at);
+            thread.turn(&event, moment.stamp);
         }
         self.close_questions(&event, began, &thread, moment.stamp);
         if thread.is_empty() {
@@ -142,7 +142,7 @@ impl Session {
             self.ask(source, event, moment);
         }
         if let Some(thread) = self.thread_mut(thread) {
-            thread.turn(event, moment.at);
+            thread.turn(event, moment.stamp);
         }
         self.close_questions(event, began, thread, moment.stamp);
         if thread.is_empty() && matches!(event.kind, Kind::PromptSubmit { .. }) {

@@ -154,10 +154,12 @@ impl Thread {
         }
     }
 
-    /// Takes note of a turn's bound, late or not.
-    pub(super) fn turn(&mut self, event: &Event, at: BootTime) {
+    /// Takes note of a turn's bound, late or not: an interrupt or a stop from before it is of an older turn.
+    pub(super) fn turn(&mut self, event: &Event, stamp: Stamp) {
         if matches!(event.kind, Kind::PromptSubmit { .. } | Kind::Stop | Kind::Interrupt) {
-            self.turned = self.turned.max(Some(at));
+            self.turned = self.turned.max(Some(stamp.at));
+            self.latest_turn = Some(stamp.or_later(self.latest_turn));
+            self.latest_work = Some(stamp.or_later(self.latest_work));
         }
     }
 

@@ -191,18 +191,23 @@ impl Session {
         if self.questions.iter().any(|question| question.call.as_ref() == Some(id)) {
             return;
         }
+        let Some(of) = self.threads.get(thread) else { return };
+        let past = of.call(id);
+        let ended = past.and_then(|call| call.ended);
+        let alive = past.is_none_or(|call| of.is_waiting(call));
         let waiting = |question: &&mut OpenQuestion| {
             question.source != Question::Tool
                 && question.thread == thread
                 && question.is_of_tool(&call.tool)
                 && at <= question.asked.at + GONE_ON
+                && ended.is_none_or(|ended| question.asked.at <= ended)
         };
         let same_input = |question: &OpenQuestion| question.input.is_some() && question.input == call.input;
         let mut candidates: Vec<_> = self.questions.iter_mut().filter(waiting).collect();
         let position = candidates
             .iter()
             .position(|question| !question.by_input && same_input(question))
-            .or_else(|| candidates.iter().position(|question| question.call.is_none()));
+            .or_else(|| candidates.iter().position(|question| question.call.is_none()).filter(|_| alive));
         if let Some(position) = position {
             let question = &mut candidates[position];
             question.by_input = same_input(question);
@@ -232,6 +237,11 @@ impl Session {
             self.close_thread(thread, stamp);
             return;
         };
+        // A call that had ended before the question was asked was only a guess.
+        let wrong = |question: &&mut OpenQuestion| {
+            question.call.as_ref() == Some(id) && !question.by_input && stamp.is_before(question.asked)
+        };
+        self.questions.iter_mut().filter(wrong).for_each(|question| question.call = None);
         let same_input = |question: &OpenQuestion| question.input.is_some() && question.input == call.input;
         let exact = self.questions.iter().any(|question| {
             question.thread == thread && question.call.is_none() && question.tool == call.tool && same_input(question)
@@ -239,10 +249,11 @@ impl Session {
         self.questions.retain(|question| {
             let own = match &question.call {
                 Some(known) => known == id,
+                None if stamp.is_before(question.asked) => false,
                 None if exact => question.tool == call.tool && same_input(question),
                 // Of a call that was never seen to begin: it may well be the one that was asked about.
-                None if question.tool.is_none() => began.is_none() && !stamp.is_before(question.asked),
-                None => question.tool == call.tool && !stamp.is_before(question.asked),
+                None if question.tool.is_none() => began.is_none(),
+                None => question.tool == call.tool,
             };
             question.thread != thread || !own
         });

@@ -178,10 +178,19 @@ fn play(hooks: &[Hook], (parallel, lists): (bool, bool), delays: &[u64], twice: 
         scene.send("claude", "Stop", with("s", json!({ "background_tasks": [] })));
     }
     let mut order = Vec::new();
+    let mut prompted = 0;
     for (index, (at, name, _)) in hooks.iter().enumerate() {
         let own = at + if delays.is_empty() { 0 } else { delays[index % delays.len()] };
-        let behind = if parallel && *name == "PermissionRequest" { order.last().map_or(0, |(at, _)| *at) } else { 0 };
+        // A question opens no turn: where it comes first, its prompt is late, and rule 4 has it open none either.
+        let behind = match *name {
+            "PermissionRequest" if parallel => prompted.max(order.last().map_or(0, |(at, _)| *at)),
+            "PermissionRequest" => prompted,
+            _ => 0,
+        };
         order.push((own.max(behind), index));
+        if *name == "UserPromptSubmit" {
+            prompted = own;
+        }
     }
     order.sort_unstable();
     for (arrival, index) in order {

@@ -29,6 +29,11 @@ fn an_interrupt_that_arrives_behind_the_tools_it_ended_is_not_late() {
     scene.send("claude", "UserPromptSubmit", of("s"));
     assert_eq!(scene.send_from(&started(10_060), "claude", "interrupt", of("s")), Outcome::Late, "a new turn is one");
     assert_eq!(scene.shown().0, "running");
+    scene.wait(100);
+    scene.send("claude", "PreToolUse", call("c", "Bash"));
+    scene.send_from(&started(10_190), "claude", "UserPromptSubmit", of("s"));
+    scene.send_from(&started(10_150), "claude", "interrupt", of("s"));
+    assert_eq!(scene.shown().0, "running", "also one whose prompt is late");
 }
 
 #[test]
@@ -261,6 +266,23 @@ fn an_answer_may_come_before_its_question() {
     scene.wait(1000);
     scene.send("claude", "PostToolUse", call("q", "AskUserQuestion"));
     scene.send_from(&started(10_500), "claude", "PreToolUse", call("q", "AskUserQuestion"));
+    assert_eq!(scene.shown().0, "running");
+}
+
+#[test]
+fn the_late_end_of_an_older_call_closes_no_younger_question() {
+    let bash = |id: Option<&str>, command: &str| {
+        with("s", json!({ "tool_name": "Bash", "tool_use_id": id, "tool_input": { "command": command } }))
+    };
+    let mut scene = running("claude");
+    scene.send("claude", "PreToolUse", bash(Some("a"), "one"));
+    scene.wait(2000);
+    scene.send("claude", "PermissionRequest", bash(None, "two"));
+    scene.send_from(&started(10_500), "claude", "PostToolUse", bash(Some("a"), "one"));
+    assert_eq!(scene.shown().0, "needs-input");
+    scene.send("claude", "PreToolUse", bash(Some("b"), "two"));
+    scene.wait(10);
+    scene.send("claude", "PostToolUse", bash(Some("b"), "two"));
     assert_eq!(scene.shown().0, "running");
 }
 
