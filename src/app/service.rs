@@ -73,7 +73,10 @@ impl Service {
         let me = Rc::downgrade(&service);
         settings.follow(move |settings| {
             if let Some(service) = me.upgrade() {
-                service.step(|roster, _| roster.set_settings(settings.roster()));
+                service.step(|roster, _| {
+                    roster.set_settings(settings.roster());
+                    roster.set_shows_hidden(settings.show_hidden());
+                });
             }
         });
         glib::spawn_future_local(Self::serve(Rc::downgrade(&service), requests));
