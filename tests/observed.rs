@@ -279,6 +279,22 @@ fn without_a_status_file_the_transcript_tells_of_an_interruption() {
 }
 
 #[test]
+fn a_transcript_that_comes_after_the_prompt_is_found() {
+    let session = Session::start();
+    let mut claude = Claude::start_in(&session, session.home().join("claude-config"));
+    fs::create_dir_all(&claude.folder).unwrap();
+    let folder = claude.folder.join("projects/demo");
+    let transcript = folder.join("s.jsonl");
+    claude.hook("UserPromptSubmit", json!({ "transcript_path": transcript }));
+    stays(&session, RUNS);
+    fs::create_dir_all(&folder).unwrap();
+    stays(&session, RUNS);
+    fs::write(&transcript, "{}\n").unwrap();
+    append(&transcript, &record("[Request interrupted by user]"));
+    comes(&session, RESTS);
+}
+
+#[test]
 fn only_transcripts_below_the_agents_own_folder_are_followed() {
     let session = Session::start();
     let mut claude = Claude::start_in(&session, session.home().join("claude-config"));

@@ -6,6 +6,7 @@
 //! none (older versions, print mode), the end of its transcript is followed, for the record of an interruption. What a
 //! hook claims of folders and files is only a claim: see [`files`]. Nothing is polled.
 
+mod facts;
 mod files;
 
 use std::cell::RefCell;
@@ -19,52 +20,21 @@ use std::time::{Duration, Instant};
 
 use gtk::{gio, glib};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
-use serde_json::{Map, Value};
 
 use super::clock;
 use super::command::Queue;
 use super::fd::FdWatch;
 use crate::agent::claude::status::{self, Report};
-use crate::event::{Event, Observed, Process};
-use crate::protocol::Origin;
+use crate::event::{Observed, Process};
 use crate::roster::Watched;
+
+pub use facts::Facts;
 
 /// A file is read when it has been at rest for so long: between two dialogs it says for a moment that the agent works.
 const SETTLED: Duration = Duration::from_millis(150);
 
 /// One that never rests is read so long after its first change.
 const AT_LAST: Duration = Duration::from_millis(500);
-
-/// What a hook says of its process.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Facts {
-    process: Process,
-    /// The folder of its configuration.
-    folder: PathBuf,
-    session: String,
-    /// Below the folder's `projects`.
-    transcript: Option<PathBuf>,
-}
-
-impl Facts {
-    /// What an event tells, if it is one of Claude Code's and its process may be watched.
-    pub fn of(event: &Event, payload: &Map<String, Value>, origin: &Origin) -> Option<Self> {
-        if event.agent != "claude" {
-            return None;
-        }
-        let variable = |name: &str| origin.env.get(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let home = || variable("HOME").unwrap_or_else(glib::home_dir);
-        let folder = variable("CLAUDE_CONFIG_DIR").unwrap_or_else(|| home().join(".claude"));
-        let transcript = payload.get("transcript_path").and_then(Value::as_str);
-        let transcript = transcript.and_then(|path| Path::new(path).strip_prefix(folder.join("projects")).ok());
-        Some(Self {
-            process: event.place.process.clone()?,
-            session: event.session.clone()?,
-            transcript: transcript.map(Path::to_path_buf),
-            folder,
-        })
-    }
-}
 
 /// A transcript that is followed.
 #[derive(Debug)]
@@ -85,10 +55,19 @@ struct Agent {
     /// Whether it has a status file, which makes the transcript needless.
     has_status: bool,
     tail: Option<Tail>,
+    /// The watch of the folder in which the transcript will be made: after its session's first prompt.
+    coming: Option<i32>,
     /// The first and the last change that has not been looked at.
     changed: Option<(Instant, Instant)>,
     /// Whether a task runs that will look.
     looking: bool,
+}
+
+impl Agent {
+    /// All of its inotify watches.
+    fn watches(&self) -> impl Iterator<Item = i32> {
+        [self.watch, self.coming, self.tail.as_ref().map(|tail| tail.watch)].into_iter().flatten()
+    }
 }
 
 /// The files of all processes.
@@ -123,9 +102,7 @@ impl StatusFiles {
         if self.agents.borrow().is_empty() {
             self.inotify.take();
         } else {
-            gone.into_iter().flat_map(|agent| [agent.watch, agent.tail.map(|tail| tail.watch)]).for_each(|watch| {
-                self.unwatch(watch);
-            });
+            gone.iter().flat_map(Agent::watches).for_each(|watch| self.unwatch(Some(watch)));
         }
     }
 
@@ -143,18 +120,26 @@ impl StatusFiles {
                 let same = known.facts.session == facts.session && known.facts.folder == facts.folder;
                 let kept = known.facts.transcript.take().filter(|_| same);
                 if known.facts.folder != facts.folder {
-                    left = vec![known.watch.take(), known.tail.take().map(|tail| tail.watch)];
-                    known.has_status = false;
+                    left = known.watches().collect();
+                    (known.watch, known.tail, known.coming, known.has_status) = (None, None, None, false);
                 }
                 known.facts = Facts { transcript: facts.transcript.or(kept), ..facts };
             }
             None => {
-                let agent = Agent { facts, watch: None, has_status: false, tail: None, changed: None, looking: false };
+                let agent = Agent {
+                    facts,
+                    watch: None,
+                    has_status: false,
+                    tail: None,
+                    coming: None,
+                    changed: None,
+                    looking: false,
+                };
                 agents.insert(process.clone(), agent);
             }
         }
         drop(agents);
-        left.into_iter().for_each(|watch| self.unwatch(watch));
+        left.into_iter().for_each(|watch| self.unwatch(Some(watch)));
         self.touch(&process);
     }
 
@@ -187,7 +172,7 @@ impl StatusFiles {
                 }
             }
             let asked = facts.clone();
-            let report = blocking(move || read_status(&asked)).await;
+            let report = blocking(move || asked.read_status()).await;
             let Some(files) = me.upgrade() else { return };
             match report {
                 Some(report) => files.reported(&facts, report),
@@ -230,10 +215,10 @@ impl StatusFiles {
     fn reported(&self, facts: &Facts, report: Report) {
         let known = self.agents.borrow_mut().get_mut(&facts.process).map(|agent| {
             agent.has_status = true;
-            agent.tail.take().map(|tail| tail.watch)
+            [agent.tail.take().map(|tail| tail.watch), agent.coming.take()]
         });
-        let Some(tail) = known else { return };
-        self.unwatch(tail);
+        let Some(left) = known else { return };
+        left.into_iter().for_each(|watch| self.unwatch(watch));
         // Of another session it will be said when a hook has told of that.
         if report.session == facts.session {
             self.tell(&report.session, report.observed, report.updated_ms);
@@ -252,23 +237,7 @@ impl StatusFiles {
             _ => return,
         };
         self.unwatch(left);
-        let Some((file, offset)) = followed else {
-            let top = facts.folder.join("projects");
-            let asked = name.clone();
-            let opened = blocking(move || {
-                let file = files::open_file(&top, &asked)?;
-                // It is followed from its end: what stands in it was before.
-                let length = file.metadata().ok()?.len();
-                Some((file, length))
-            });
-            let Some((file, offset)) = opened.await else { return };
-            let Some(watch) = self.watch(&files::by_descriptor(&file), WatchFlags::MODIFY) else { return };
-            match self.agents.borrow_mut().get_mut(process) {
-                Some(agent) => agent.tail = Some(Tail { name, file: Arc::new(file), watch, offset }),
-                None => self.unwatch(Some(watch)),
-            }
-            return;
-        };
+        let Some((file, offset)) = followed else { return self.find_transcript(facts, name).await };
         let Some((lines, offset)) = blocking(move || files::read_appended(&file, offset)).await else { return };
         if let Some(tail) = self.agents.borrow_mut().get_mut(process).and_then(|agent| agent.tail.as_mut()) {
             tail.offset = offset;
@@ -276,6 +245,50 @@ impl StatusFiles {
         let told = lines.split(|byte| *byte == b'\n').rev().find_map(status::interruption);
         if let Some((session, at)) = told.filter(|(session, _)| *session == facts.session) {
             self.tell(&session, Observed::Idle, at);
+        }
+    }
+
+    async fn find_transcript(&self, facts: &Facts, name: PathBuf) {
+        let (top, asked) = (facts.folder.clone(), Path::new("projects").join(&name));
+        let found = blocking(move || {
+            if let Some(file) = files::open_file(&top, &asked) {
+                let length = file.metadata().ok()?.len();
+                return Some(Ok((file, length)));
+            }
+            asked.ancestors().skip(1).find_map(|folder| files::open_folder(&top, folder)).map(Err)
+        });
+        let (tail, watch) = match found.await {
+            Some(Ok((file, length))) => {
+                let watch = self.watch(&files::by_descriptor(&file), WatchFlags::MODIFY);
+                (Some((file, length)), watch)
+            }
+            Some(Err(folder)) => {
+                let flags = WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::ONLYDIR;
+                (None, self.watch(&files::by_descriptor(&folder), flags))
+            }
+            None => return,
+        };
+        let Some(watch) = watch else { return };
+        let mut agents = self.agents.borrow_mut();
+        let Some(agent) = agents.get_mut(&facts.process) else {
+            drop(agents);
+            return self.unwatch(Some(watch));
+        };
+        let before = agent.coming.take();
+        match tail {
+            // One that was there is followed from its end: what stands in it was before. One that was waited for is
+            // new, and so is all in it.
+            Some((file, length)) => {
+                let offset = if before.is_some() { 0 } else { length };
+                agent.tail = Some(Tail { name, file: Arc::new(file), watch, offset });
+            }
+            None => agent.coming = Some(watch),
+        }
+        drop(agents);
+        if before != Some(watch) {
+            self.unwatch(before);
+            // It may have come, or been written to, before it was watched.
+            self.touch(&facts.process);
         }
     }
 
@@ -316,10 +329,11 @@ impl StatusFiles {
             if what.contains(ReadFlags::IGNORED) {
                 // It has gone; the next hook looks for another.
                 agent.watch = agent.watch.filter(|_| !own);
+                agent.coming.take_if(|coming| *coming == watch);
                 agent.tail.take_if(|tail| tail.watch == watch);
             } else if what.contains(ReadFlags::QUEUE_OVERFLOW)
                 || (own && name.is_some_and(|name| name.strip_suffix(".json") == Some(&process.pid.to_string())))
-                || agent.tail.as_ref().is_some_and(|tail| tail.watch == watch)
+                || (!own && agent.watches().any(|one| one == watch))
             {
                 touched.push(process.clone());
             }
@@ -330,21 +344,12 @@ impl StatusFiles {
     /// Ends a watch that nobody uses any more.
     fn unwatch(&self, watch: Option<i32>) {
         let Some(watch) = watch else { return };
-        let used =
-            |agent: &Agent| agent.watch == Some(watch) || agent.tail.as_ref().is_some_and(|tail| tail.watch == watch);
-        if let (false, Some(fd)) = (self.agents.borrow().values().any(used), &*self.inotify.borrow()) {
+        let used = self.agents.borrow().values().any(|agent| agent.watches().any(|one| one == watch));
+        if let (false, Some(fd)) = (used, &*self.inotify.borrow()) {
             // One that has gone by itself is none.
             let _ = inotify::remove_watch(fd.fd(), watch);
         }
     }
-}
-
-/// The status file of that very process, if it says anything.
-fn read_status(facts: &Facts) -> Option<Report> {
-    let name = format!("sessions/{}.json", facts.process.pid);
-    let report = status::parse(&files::read_small(&files::open_file(&facts.folder, Path::new(&name))?)?)?;
-    let same = report.pid == facts.process.pid && report.proc_start.is_none_or(|start| start == facts.process.start);
-    same.then_some(report)
 }
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Option<T> + Send + 'static) -> Option<T> {
