@@ -4,7 +4,7 @@
 //! Adding an agent is one entry here and one translation file. An id outside the table is welcome too: it speaks the
 //! unified vocabulary and has a row for each of its surfaces.
 
-mod claude;
+pub mod claude;
 
 use std::collections::BTreeMap;
 

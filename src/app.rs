@@ -3,7 +3,7 @@
 //!
 //! [`application`] is a service with a window when one is wanted. What comes in over the bus ([`dbus`]) or as an action
 //! ([`actions`]) becomes a [`command`] in one queue; [`service`] carries it out on the roster and has the watchers
-//! ([`watch`], [`git`], [`alarm`]) and the readers ([`output`]) follow. [`integrations`] looks after
+//! ([`watch`], [`claude`], [`git`], [`alarm`]) and the readers ([`output`]) follow. [`integrations`] looks after
 //! our entries in the agents' settings. Only [`model`] speaks to [`widget`].
 
 use gtk::glib;
@@ -12,6 +12,7 @@ use gtk::prelude::*;
 pub mod actions;
 pub mod alarm;
 pub mod application;
+pub mod claude;
 pub mod clock;
 pub mod command;
 pub mod config;

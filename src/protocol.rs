@@ -28,7 +28,7 @@ pub const ORIGIN_VERSION: u32 = 1;
 pub const CHAIN_LENGTH: usize = 16;
 
 /// The variables a hook forwards in its origin block, and no others: ids of workspaces and panes, and the few that
-/// an agent's translation needs. None of them holds a secret.
+/// an agent's translation, or the watching of its own files, needs. None of them holds a secret.
 pub const ENVIRONMENT: &[&str] = &[
     "VIGIL_WORKSPACE_ID",
     "VIGIL_SURFACE_ID",
@@ -47,6 +47,8 @@ pub const ENVIRONMENT: &[&str] = &[
     "WINDOWID",
     "CLAUDE_PID",
     "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CONFIG_DIR",
+    "HOME",
     "CODEWHALE_SESSION_ID",
 ];
 

@@ -2,7 +2,9 @@
 //! Claude Code's own events (status model, section 6).
 //!
 //! Facts are of versions 2.1.197 and 2.1.332, seen on the real program; the captures under `tests/agents/claude-code`
-//! show them. Hooks alone do not tell of an approval given, a refusal, Esc, or a dismissed question.
+//! show them. Hooks alone do not tell of an approval given, a refusal, Esc, or a dismissed question: [`status`] does.
+
+pub mod status;
 
 use std::collections::BTreeMap;
 

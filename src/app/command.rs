@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
-use crate::event::Process;
+use crate::event::{Event, Process};
 use crate::forward;
 use crate::protocol::{ErrorName, Origin, Refusal};
 use crate::roster::StatusOptions;
@@ -101,6 +101,8 @@ pub enum Command {
     },
     /// A watched process or terminal has gone.
     Gone(Gone),
+    /// What an agent's own files say.
+    Observed(Box<Event>),
 }
 
 /// What came of it.
@@ -170,7 +172,11 @@ impl Command {
             }
             // A session's id may come behind the row's.
             Self::Acknowledge { row } | Self::Dismiss { row } | Self::Jump { row } => check_text("row", row),
-            Self::Hook(_) | Self::GetSnapshot { .. } | Self::NextAttention { .. } | Self::Gone(_) => Ok(()),
+            Self::Hook(_)
+            | Self::GetSnapshot { .. }
+            | Self::NextAttention { .. }
+            | Self::Gone(_)
+            | Self::Observed(_) => Ok(()),
         }
     }
 }
@@ -250,6 +256,11 @@ impl Queue {
     /// Takes what a watcher saw, however many wait.
     pub fn gone(&self, gone: Gone) {
         self.push(Command::Gone(gone), Box::new(|_| {}));
+    }
+
+    /// The same, of an agent's own files.
+    pub fn observed(&self, event: Event) {
+        self.push(Command::Observed(Box::new(event)), Box::new(|_| {}));
     }
 
     fn push(&self, command: Command, reply: Reply) {

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use gtk::glib;
 
 use super::alarm::Alarm;
+use super::claude::{Facts, StatusFiles};
 use super::command::{Answer, Command, Delivery, Gone, Queue, Request};
 use super::found::Finder;
 use super::git::Git;
@@ -40,6 +41,7 @@ pub struct Service {
     roster: RefCell<Roster>,
     publisher: RefCell<Publisher>,
     watcher: RefCell<Watcher>,
+    status_files: Rc<StatusFiles>,
     outputs: RefCell<Vec<Box<dyn Output>>>,
     git: Git,
     /// Without one (the system is out of descriptors) nothing happens by itself.
@@ -62,6 +64,7 @@ impl Service {
             roster: RefCell::new(Roster::new(settings.roster())),
             publisher: RefCell::new(Publisher::new()),
             watcher: RefCell::new(Watcher::new(queue.clone())),
+            status_files: StatusFiles::new(queue.clone()),
             outputs: RefCell::default(),
             git: Self::git(me.clone()),
             alarm: Self::alarm(me.clone()),
@@ -159,6 +162,9 @@ impl Service {
             }
             Command::Gone(Gone::Process(process)) => self.step(|roster, now| roster.process_gone(&process, now)),
             Command::Gone(Gone::Tty(tty)) => self.step(|roster, now| roster.tty_gone(&tty, now)),
+            Command::Observed(event) => {
+                self.step(|roster, now| roster.apply(*event, now));
+            }
         }
         Ok(Answer::Done)
     }
@@ -178,11 +184,15 @@ impl Service {
                 | Kind::BackgroundStop(_)
                 | Kind::SessionEnd { .. }
         );
+        let facts = Facts::of(&event, &payload, &origin);
         let (_, dirty) = self.change(|roster, now| roster.apply(event, now));
         if works {
             self.touch_work_trees(&dirty);
         }
         self.follow(dirty);
+        if let Some(facts) = facts {
+            self.status_files.learn(facts);
+        }
         Ok(Answer::Done)
     }
 
@@ -222,6 +232,7 @@ impl Service {
         };
         if let Some(watched) = watched {
             self.watcher.borrow_mut().sync(&watched);
+            self.status_files.sync(&watched);
         }
         let roster = self.roster.borrow();
         if !dirty.workspaces.is_empty() {

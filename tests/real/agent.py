@@ -101,6 +101,12 @@ class Claude:
         known["messageIdleNotifThresholdMs"] = seconds * 1000
         self.state.write_text(json.dumps(known, indent=2), encoding="utf-8")
 
+    def hide_status(self):
+        """As with a version that keeps no status files: they lie behind a link, which is not followed."""
+        hidden = self.home.parent / "hidden"
+        hidden.mkdir()
+        (self.settings.parent / "sessions").symlink_to(hidden)
+
     def open(self, gate):
         """Lets go what waits for it."""
         (self.project / "gates" / gate).touch()

@@ -31,22 +31,24 @@ FINISHED = "idle finished 0 0 0"
 ASKS = "needs-input needs-input 0 0 1"
 FAILED = "failed failed 0 0 0"
 
-# What no hook tells, by scenario and step, and what is shown instead of the truth. Nothing third may be shown; when the
-# agent's status file is watched, the truth will be, and an entry goes.
-UNREVEALED = {
-    ("permission granted", "granted"): ASKS,
-    ("permission refused", "refused"): ASKS,
-    ("permission, Esc", "Esc"): ASKS,
-    ("question dismissed", "dismissed"): ASKS,
-    ("plan refused", "refused"): ASKS,
-    ("Esc in generation", "Esc"): RUNNING,
-    ("Esc in a tool", "Esc"): RUNNING,
-    ("subagent's permission", "granted"): "needs-input needs-input 1 0 1",
-    ("two sessions", "granted"): ASKS,
+# What no hook tells, by scenario and step: the agent's status file does, or its transcript.
+NO_HOOK = {
+    ("permission granted", "granted"),
+    ("permission refused", "refused"),
+    ("permission, Esc", "Esc"),
+    ("question dismissed", "dismissed"),
+    ("plan refused", "refused"),
+    ("Esc in generation", "Esc"),
+    ("Esc in a tool", "Esc"),
+    ("subagent's permission", "granted"),
+    ("two sessions", "granted"),
+    ("no status file", "Esc in generation"),
+    ("no status file", "Esc in a dialog"),
+    ("no status file", "refused"),
 }
 
-# How long what no hook tells has to come out by another way.
-REVEALED_WITHIN = 3
+# How long that may take to be shown, in seconds, on a machine that runs several agents meanwhile.
+REVEALED_WITHIN = 1.5
 
 # Everything together, in seconds.
 ALTOGETHER = 1000
@@ -64,6 +66,8 @@ class Judge:
     def __init__(self, stage, agent, scenario, generation):
         self.stage, self.agent, self.scenario, self.generation = stage, agent, scenario, generation
         self.lines = []
+        # How long it took to show what no hook tells, in seconds.
+        self.revealed = []
         self.row = None
         self.last = GONE
         self.passed = 0
@@ -77,14 +81,16 @@ class Judge:
 
     def __call__(self, step, want, *via, message=None, sessions=1, patience=PATIENCE):
         """What is shown comes to be `want`, by no other states than `via`, and stays."""
-        unrevealed = UNREVEALED.get((self.scenario, step))
-        end = time.monotonic() + (REVEALED_WITHIN if unrevealed else patience)
-        while (now := self.look()) != want and time.monotonic() < end:
-            time.sleep(0.1)
+        no_hook = (self.scenario, step) in NO_HOOK
+        start = time.monotonic()
+        while (now := self.look()) != want and time.monotonic() < start + (REVEALED_WITHIN if no_hook else patience):
+            time.sleep(0.05 if no_hook else 0.1)
+        if no_hook:
+            self.revealed.append(time.monotonic() - start)
         if now == want:
             time.sleep(STEADY)
             now = self.look()
-        verdict = "ok" if now == want else "unrevealed" if now == unrevealed else "WRONG"
+        verdict = "ok" if now == want else "WRONG"
         history = self.stage.seen.get(str(self.agent.project), [])
         between, self.passed = history[self.passed:], len(history)
         strays = [state for state in dict.fromkeys(between) if state not in {self.last, want, now, *via}]
@@ -141,6 +147,11 @@ def dialog(terminal):
 
 def dialog_gone(terminal):
     terminal.loses(r"Esc to cancel|❯ 1\. Yes")
+
+
+def begun(terminal):
+    """Waits for the beginning of the answer. Before it, Esc may take the prompt back, and leaves no trace of it."""
+    terminal.sees(r"(?m)^\s*●")
 
 
 def refuse(terminal):
@@ -380,7 +391,7 @@ def _(claude, judge):
     judge("started", IDLE)
     terminal.type("play hang go")
     judge("prompt", RUNNING)
-    terminal.sees("esc to interrupt")
+    begun(terminal)
     terminal.key("Escape")
     terminal.sees("Interrupted")
     judge("Esc", IDLE)
@@ -397,6 +408,32 @@ def _(claude, judge):
     terminal.key("Escape")
     terminal.sees("Interrupted")
     judge("Esc", IDLE)
+    plain_turn(claude, judge, terminal)
+
+
+@scenario("no status file")
+def _(claude, judge):
+    claude.hide_status()
+    terminal = claude.start()
+    judge("started", IDLE)
+    terminal.type("play hang go")
+    judge("prompt", RUNNING)
+    begun(terminal)
+    terminal.key("Escape")
+    terminal.sees("Interrupted")
+    judge("Esc in generation", IDLE)
+    terminal.type("play permission one")
+    dialog(terminal)
+    judge("asked", ASKS, RUNNING)
+    terminal.key("Escape")
+    dialog_gone(terminal)
+    judge("Esc in a dialog", IDLE, RUNNING)
+    terminal.type("play permission two")
+    dialog(terminal)
+    judge("asked again", ASKS, RUNNING)
+    refuse(terminal)
+    dialog_gone(terminal)
+    judge("refused", IDLE, RUNNING)
     plain_turn(claude, judge, terminal)
 
 
@@ -601,7 +638,7 @@ def _(claude, judge):
 
 
 def play(name, stage, program, folder, version, elsewhere):
-    """One scenario, with a home, a project and a model of its own. Returns its lines, and the evidence if one is wrong."""
+    """One scenario, with a home, a project and a model of its own. Returns its judge, and evidence if a line is wrong."""
     model = Model()
     folder.mkdir(parents=True)
     claude = Claude(stage, model, program, folder, elsewhere)
@@ -625,7 +662,7 @@ def play(name, stage, program, folder, version, elsewhere):
     finally:
         claude.close()
         model.close()
-    return judge.lines, evidence, given, time.monotonic() - start
+    return judge, evidence, given, time.monotonic() - start
 
 
 def known_shapes():
@@ -707,7 +744,7 @@ def play_all(options, stage, pool):
     start = time.monotonic()
     versions = {program: version_of(program, stage.environment) for program in options.programs}
     names = [name for name in SCENARIOS if not options.only or options.only in name]
-    runs, results = {}, {}
+    runs, results, revealed = {}, {}, []
     for number, (name, program) in enumerate((name, program) for name in names for program in versions):
         version = versions[program]
         # The older has its configuration in the home, the newer where a variable says.
@@ -715,8 +752,10 @@ def play_all(options, stage, pool):
         runs[name, version] = pool.submit(play, name, stage, program.resolve(), stage.folder / f"{number:02}", version,
                                           elsewhere)
     for (name, version), run in runs.items():
-        lines, evidence, given, seconds = run.result(timeout=start + ALTOGETHER - time.monotonic())
+        judge, evidence, given, seconds = run.result(timeout=start + ALTOGETHER - time.monotonic())
+        lines = judge.lines
         results[name, version] = lines, given
+        revealed += judge.revealed
         verdict = "WRONG" if any(line[4] == "WRONG" for line in lines) else "ok"
         print(f"{verdict:5}  {version}  {name}  ({seconds:.0f} s)", file=sys.stderr)
         for line in evidence:
@@ -727,8 +766,9 @@ def play_all(options, stage, pool):
     if not alive:
         print(f"The application has ended with {stage.app.returncode}:\n{stage.said()}")
     failed = sum(line[4] == "WRONG" for line in lines) + (not alive)
-    unrevealed = sum(line[4] == "unrevealed" for line in lines)
-    print(f"\n{len(results)} scenarios in {time.monotonic() - start:.0f} s; {unrevealed} steps that no hook reveals")
+    print(f"\n{len(results)} scenarios in {time.monotonic() - start:.0f} s")
+    if revealed:
+        print(f"{len(revealed)} steps that no hook tells, shown within {max(revealed):.1f} s")
     print(f"{len(lines) + (not alive) - failed} passed, {failed} failed")
     return 1 if failed or not lines else 0
 

@@ -13,7 +13,8 @@ use std::time::Duration;
 use serde_json::Value;
 use vigil::snapshot::RowView;
 
-/// What the user did and no hook tells: the state shown, and the true one. The status files and the transcript will.
+/// What the user did and no hook tells: the state shown, and the true one. The agent's status files and transcripts
+/// tell it, which captures do not hold: `tests/observed.rs` and the real agent's test show that.
 pub const UNREVEALED: &[(&str, usize, &str, &str, &str)] = &[
     (TUI_1, 6, "press Enter (approve)", "needs-input needs-input 0 0 1", "running none 0 0 0"),
     (TUI_1, 7, "press Esc mid-tool", "needs-input needs-input 0 0 1", "idle none 0 0 0"),
