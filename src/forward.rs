@@ -110,7 +110,8 @@ struct Slot<'a> {
 
 /// The payload as UTF-8 without NUL, which nearly every payload already is.
 fn as_text(payload: &[u8]) -> Cow<'_, str> {
-    match String::from_utf8_lossy(payload) {
+    // Checking is many times faster than repairing, and nearly always all that is needed.
+    match str::from_utf8(payload).map_or_else(|_| String::from_utf8_lossy(payload), Cow::Borrowed) {
         text if !text.as_bytes().contains(&0) => text,
         text => Cow::Owned(text.replace('\0', "\u{FFFD}")),
     }
@@ -239,20 +240,35 @@ fn unicode_escape(text: &str) -> (char, usize) {
 fn fingerprint(text: &str) -> String {
     // Not keyed at random: two hook processes have to agree.
     let mut hasher = DefaultHasher::new();
-    let (mut start, mut in_string, mut escaped) = (0, false, false);
-    for (at, byte) in text.bytes().enumerate() {
-        if in_string {
-            in_string = escaped || byte != b'"';
-            escaped = !escaped && byte == b'\\';
-        } else if byte == b'"' {
-            in_string = true;
-        } else if byte.is_ascii_whitespace() {
-            hasher.write(&text.as_bytes()[start..at]);
-            start = at + 1;
+    let bytes = text.as_bytes();
+    let (mut start, mut at) = (0, 0);
+    while let Some(byte) = bytes.get(at) {
+        if *byte == b'"' {
+            at = after_string(bytes, at);
+        } else {
+            if byte.is_ascii_whitespace() {
+                hasher.write(&bytes[start..at]);
+                start = at + 1;
+            }
+            at += 1;
         }
     }
-    hasher.write(&text.as_bytes()[start..]);
+    hasher.write(&bytes[start..]);
     format!("{:016x}", hasher.finish())
+}
+
+/// Where the string that begins there is over. Most of a large payload is one string.
+fn after_string(bytes: &[u8], from: usize) -> usize {
+    let mut at = from + 1;
+    while let Some(length) = bytes.get(at..).and_then(|rest| rest.iter().position(|byte| matches!(byte, b'"' | b'\\')))
+    {
+        at += length;
+        if bytes[at] == b'"' {
+            return at + 1;
+        }
+        at += 2;
+    }
+    bytes.len()
 }
 
 /// Fills the slots.

@@ -154,6 +154,8 @@ pub struct Roster {
     tally: BTreeMap<(bool, &'static str), u32>,
     /// Whether what is to be watched has changed since it was asked for.
     rewatch: bool,
+    /// The same of the workspaces' folders.
+    refolder: bool,
 
     // What has not been asked for yet.
     dirty: Dirty,
@@ -185,6 +187,7 @@ impl Roster {
             rowless_deadline: None,
             tally: BTreeMap::new(),
             rewatch: false,
+            refolder: false,
             dirty: Dirty::default(),
             due: Due::default(),
         }

@@ -226,22 +226,20 @@ impl Service {
 
     /// Brings watchers, alarm and outputs up to the roster.
     fn follow(&self, dirty: Dirty) {
-        let (due, watched) = {
+        let (due, watched, folders) = {
             let mut roster = self.roster.borrow_mut();
-            (roster.take_due(), roster.take_watched())
+            (roster.take_due(), roster.take_watched(), roster.take_folders())
         };
         if let Some(watched) = watched {
             self.watcher.borrow_mut().sync(&watched);
             self.status_files.sync(&watched);
         }
-        let roster = self.roster.borrow();
-        if !dirty.workspaces.is_empty() {
-            self.git.sync(&roster.folders());
+        if let Some(folders) = folders {
+            self.git.sync(&folders);
         }
         if let Some(alarm) = &self.alarm {
-            alarm.set(roster.next_deadline());
+            alarm.set(self.roster.borrow().next_deadline());
         }
-        drop(roster);
         let mut unpublished = self.unpublished.borrow_mut();
         unpublished.rows.extend(dirty.rows);
         unpublished.workspaces.extend(dirty.workspaces);

@@ -78,6 +78,7 @@ impl Roster {
         roster.asleep = state.asleep;
         roster.workspaces = state.workspaces.into_iter().map(|workspace| (workspace.number, workspace)).collect();
         roster.index_workspaces();
+        roster.refolder = true;
         let rows: BTreeMap<u64, Row> = state.rows.into_iter().map(|row| (row.number, row)).collect();
         for (number, row) in rows {
             roster.keys.insert((row.workspace.clone(), row.key.clone()), number);

@@ -182,6 +182,7 @@ impl Roster {
             workspace.touched = now.boot;
             if workspace.path.is_none() && path.is_some() {
                 let (number, old) = (workspace.number, workspace.base_name().to_string());
+                self.refolder = true;
                 (workspace.path, workspace.title) = (path, title.map(|title| text::one_line(&title)));
                 self.dirty.workspaces.insert(id.to_string());
                 self.leave_namesakes(number, &old);
@@ -192,6 +193,7 @@ impl Roster {
         self.made += 1;
         let number = self.made;
         let path = path.or_else(|| id.starts_with('/').then(|| id.to_string()));
+        self.refolder = true;
         self.workspaces.insert(
             number,
             Workspace {
@@ -278,6 +280,7 @@ impl Roster {
         if self.workspaces.get(&number).is_some_and(|workspace| !workspace.is_alive())
             && let Some(workspace) = self.workspaces.remove(&number)
         {
+            self.refolder = true;
             self.workspace_ids.remove(&workspace.id);
             self.leave_namesakes(number, workspace.base_name());
             self.unlist(workspace.rowless, number);
@@ -352,9 +355,10 @@ impl Roster {
         }
     }
 
-    /// Ids of workspaces, and the folder that each works in.
-    pub fn folders(&self) -> Vec<(String, String)> {
-        self.workspaces.values().filter_map(|w| Some((w.id.clone(), w.path.clone()?))).collect()
+    /// Ids of workspaces, and the folder that each works in, if that has changed since the last call.
+    pub fn take_folders(&mut self) -> Option<Vec<(String, String)>> {
+        let folders = || self.workspaces.values().filter_map(|w| Some((w.id.clone(), w.path.clone()?))).collect();
+        std::mem::take(&mut self.refolder).then(folders)
     }
 
     /// A workspace without its rows.
