@@ -4,7 +4,7 @@
 //! Each of its processes keeps a status file in its configuration's folder `sessions`; one inotify watches those
 //! folders while the roster watches such a process, and only files of those processes are read. Where a process keeps
 //! none (older versions, print mode), the end of its transcript is followed, for the record of an interruption. What a
-//! hook claims of folders and files is only a claim: see [`files`]. Nothing is polled.
+//! hook claims of folders and files is only a claim: see `files`. Nothing is polled.
 
 mod facts;
 mod files;
