@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Shows the window with made-up agents, to be looked at: `gallery PICTURE [light|dark]`, where the picture is one of
-//! busy, calm, empty, many, question, sessions, states. Sizes and keys are set from outside, as on a real desktop.
+//! banner, busy, calm, empty, many, question, sessions, states. Sizes and keys are set from outside, as on a real desktop.
 
 use adw::prelude::*;
 use gtk::{gio, glib};
-use vigil::app::model::Sidebar;
+use vigil::app::model::{Banner, Integration, Sidebar};
 use vigil::app::widget::{self, Window};
 use vigil::time::WallTime;
 
@@ -26,7 +26,7 @@ fn main() -> glib::ExitCode {
         for name in ["about", "preferences", "quit", "next-attention"] {
             app.add_action(&gio::SimpleAction::new(name, None));
         }
-        for name in ["acknowledge", "dismiss"] {
+        for name in ["acknowledge", "dismiss", "repair"] {
             let action = gio::SimpleAction::new(name, Some(glib::VariantTy::STRING));
             action.connect_activate(|action, id| {
                 println!("{} {}", action.name(), id.and_then(|id| id.str()).unwrap_or(""));
@@ -37,7 +37,11 @@ fn main() -> glib::ExitCode {
     app.connect_activate(move |app| {
         let sidebar = Sidebar::new(|| WallTime(scenes::NOW));
         scenes::show(&sidebar, &picture);
-        let window = Window::new(app, &sidebar);
+        let integrations: gio::ListStore = [Integration::new("claude")].into_iter().collect();
+        let window = Window::new(app, &sidebar, &Banner::new(&integrations));
+        if picture == "banner" {
+            integrations.iter::<Integration>().flatten().for_each(|claude| claude.set_report(&scenes::incomplete()));
+        }
         // The text direction is the language's, and there is none here.
         if std::env::var_os("GALLERY_RTL").is_some() {
             gtk::Widget::set_default_direction(gtk::TextDirection::Rtl);

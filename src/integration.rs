@@ -177,13 +177,14 @@ impl Plan {
 pub struct Refusal {
     /// A sentence for the user.
     pub message: String,
-    /// What they can put in by hand.
+    /// What they can put in by hand, where the settings are written from.
     pub snippet: Option<String>,
 }
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        f.write_str(&self.message)?;
+        if self.snippet.is_some() { f.write_str(". Put this in where it is written from:") } else { Ok(()) }
     }
 }
 
@@ -297,6 +298,32 @@ impl Integration {
         Ok(Plan::new(target, before, change))
     }
 
+    /// Completes what is there, with the program beside this one; if that will not last, with the one that the entries
+    /// run already and somebody has chosen. Nothing is put in where nothing is.
+    ///
+    /// # Errors
+    ///
+    /// When there is nothing to repair or no program to run, or as for [`Self::carry_out`].
+    pub fn repair(&self, surroundings: &Surroundings) -> Result<Plan, Refusal> {
+        let refusal = |message| Refusal { message, snippet: None };
+        let report = self.inspect(surroundings, None);
+        if let (State::Missing, Some(advice)) = (report.state, report.advice) {
+            return Err(refusal(advice));
+        }
+        let program = program::lasting_beside(surroundings);
+        let program = program.or_else(|why| self.program(surroundings).ok_or(why)).map_err(refusal)?;
+        self.carry_out(surroundings, &self.find_program(surroundings), Action::Install(&program))
+    }
+
+    /// The program that all entries run, if it is there.
+    fn program(&self, surroundings: &Surroundings) -> Option<String> {
+        let text = file::read(&self.file(surroundings)?).ok()??;
+        let survey = hooks::survey(&text, &(self.wanted)(None), &|_| true).ok()?;
+        let mut programs = survey.programs.into_iter();
+        let program = programs.next().filter(|program| program::named(Path::new(program)).as_ref() == Ok(program))?;
+        programs.next().is_none().then_some(program)
+    }
+
     fn require_file(&self, surroundings: &Surroundings) -> Result<PathBuf, Refusal> {
         self.file(surroundings).ok_or(Refusal { message: NO_HOME.to_string(), snippet: None })
     }
@@ -318,10 +345,9 @@ impl Integration {
 
     fn refuse(&self, trouble: Trouble, found: &Found, action: Action<'_>) -> Refusal {
         match (trouble, action) {
-            (Trouble::ReadOnly(why), Action::Install(program)) => Refusal {
-                message: format!("{why}. Put this in where it is written from:"),
-                snippet: Some(hooks::snippet(&(self.wanted)(found.version), program)),
-            },
+            (Trouble::ReadOnly(why), Action::Install(program)) => {
+                Refusal { message: why, snippet: Some(hooks::snippet(&(self.wanted)(found.version), program)) }
+            }
             (Trouble::Unfit(message) | Trouble::ReadOnly(message) | Trouble::Refused(message), _) => {
                 Refusal { message, snippet: None }
             }

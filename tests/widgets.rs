@@ -10,6 +10,8 @@ use vigil::snapshot::{Change, RowView, Snapshot, WorkspaceView};
 use vigil::status::{Attention, Status};
 use vigil::time::WallTime;
 
+#[path = "widgets/banner.rs"]
+mod banner;
 #[path = "widgets/bench.rs"]
 mod bench;
 #[path = "widgets/focus.rs"]
@@ -43,7 +45,7 @@ fn one(rows: Vec<RowView>) -> Bench {
 fn every_template_is_sound() {
     widget::register_resources();
     let _ = (AgentRow::default(), WorkspaceRow::default(), FoldRow::default(), SessionList::default());
-    for picture in ["busy", "calm", "empty", "many", "question", "sessions", "states"] {
+    for picture in ["banner", "busy", "calm", "empty", "many", "question", "sessions", "states"] {
         Bench::picture(picture).close();
     }
     let bench = Bench::picture("busy");

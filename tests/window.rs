@@ -10,6 +10,8 @@ mod labels;
 #[allow(dead_code, reason = "each test binary takes a part of it")]
 mod session;
 
+#[path = "window/banner.rs"]
+mod banner;
 #[path = "window/captures.rs"]
 mod captures;
 #[path = "window/screen.rs"]

@@ -17,6 +17,8 @@ use crate::roster::StatusOptions;
 enum Effect {
     /// It does something here.
     Do(fn(&VigilApplication)),
+    /// It does something here with its text.
+    DoWith(fn(&VigilApplication, &str)),
     /// It sends a command.
     Send(fn(&glib::Variant) -> Option<Result<Command, Refusal>>),
 }
@@ -31,6 +33,7 @@ const ACTIONS: &[(&str, Option<&str>, Effect)] = &[
     ("dismiss", Some("s"), Effect::Send(|row| Some(Ok(Command::Dismiss { row: row.get()? })))),
     ("jump", Some("s"), Effect::Send(|row| Some(Ok(Command::Jump { row: row.get()? })))),
     ("next-attention", None, Effect::Do(VigilApplication::next_attention)),
+    ("repair", Some("s"), Effect::DoWith(VigilApplication::repair)),
     ("show", None, Effect::Do(VigilApplication::present)),
     ("about", None, Effect::Do(VigilApplication::about)),
     ("quit", None, Effect::Do(|application| application.quit())),
@@ -44,6 +47,7 @@ pub fn add(application: &VigilApplication) {
         let entry = gio::ActionEntry::builder(name).parameter_type(parameter);
         let entry = entry.activate(move |application: &VigilApplication, _, parameter| match effect {
             Effect::Do(act) => act(application),
+            Effect::DoWith(act) => act(application, parameter.and_then(|text| text.str()).unwrap_or_default()),
             Effect::Send(command) => send(application, parameter.and_then(command)),
         });
         application.add_action_entries([entry.build()]);

@@ -15,15 +15,15 @@ use super::command::{Answer, Command, Queue, Request};
 use super::dbus::Door;
 use super::i18n::gettext;
 use super::integrations::Integrations;
-use super::model::Sidebar;
+use super::model::{Banner, Integration, Sidebar};
 use super::output::{Changed, Output};
 use super::service::Service;
 use super::settings::{Settings, WorkspaceOrder};
 use super::widget::{RESOURCE_PATH, Window};
 use super::{actions, clock, config};
-use crate::integration::Surroundings;
+use crate::integration::{self, Surroundings};
 use crate::protocol::APP_ID;
-use crate::roster;
+use crate::{roster, text};
 
 mod imp {
     use super::*;
@@ -36,6 +36,7 @@ mod imp {
         pub(super) settings: OnceCell<Settings>,
         pub(super) service: OnceCell<Rc<Service>>,
         pub(super) sidebar: OnceCell<Sidebar>,
+        pub(super) banner: OnceCell<Banner>,
         pub(super) integrations: RefCell<Option<Integrations>>,
         pub(super) hold: RefCell<Option<gio::ApplicationHoldGuard>>,
     }
@@ -154,6 +155,25 @@ impl VigilApplication {
         });
     }
 
+    /// Completes our entries in an agent's settings. That it is done shows by itself, for the settings are followed;
+    /// why not is said in the window.
+    pub fn repair(&self, agent: &str) {
+        let Some(integration) = integration::find(agent) else {
+            glib::g_warning!("vigil", "Refused: there are no hooks for such an agent");
+            return;
+        };
+        let application = self.downgrade();
+        glib::spawn_future_local(async move {
+            let done = gio::spawn_blocking(|| integration.repair(&Surroundings::here())).await;
+            let (Some(application), Ok(Err(refusal))) = (application.upgrade(), done) else { return };
+            let message = text::one_line(&refusal.message);
+            glib::g_message!("vigil", "Nothing was repaired: {message}");
+            if let Some(window) = application.open_window() {
+                window.toast(&message);
+            }
+        });
+    }
+
     /// Says what this is.
     pub fn about(&self) {
         let about = adw::AboutWindow::builder()
@@ -180,7 +200,7 @@ impl VigilApplication {
     }
 
     fn open(&self) -> Window {
-        let window = Window::new(self, self.sidebar());
+        let window = Window::new(self, self.sidebar(), self.banner());
         let (width, height) = self.settings().window_size();
         window.set_default_size(width, height);
         let application = self.downgrade();
@@ -216,6 +236,14 @@ impl VigilApplication {
                 service.add_output(Mirror(sidebar.clone()));
             }
             sidebar
+        })
+    }
+
+    /// What the window says of the integrations. It exists from the first window on.
+    fn banner(&self) -> &Banner {
+        self.imp().banner.get_or_init(|| {
+            let none = gio::ListStore::new::<Integration>;
+            Banner::new(&self.integrations().unwrap_or_else(none))
         })
     }
 

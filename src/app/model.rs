@@ -18,6 +18,7 @@ use notify_changed;
 
 mod agent;
 mod agent_face;
+mod banner;
 mod bidi;
 mod counting;
 mod elapsed;
@@ -34,6 +35,7 @@ mod workspace_face;
 
 pub use agent::Agent;
 pub use agent_face::{AgentFace, status_label};
+pub use banner::{Banner, BannerFace};
 pub use elapsed::{elapsed, next_tick};
 pub use fold::Fold;
 pub use integration::Integration;

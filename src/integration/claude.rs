@@ -83,7 +83,8 @@ pub fn switched_off(surroundings: &Surroundings, settings: Option<&str>) -> Opti
             && Document::parse(text).is_ok_and(|settings| settings.root().get(key).is_some_and(|v| v.is_true()))
     };
     if settings.is_some_and(|text| is_set(text, "disableAllHooks")) {
-        return Some("`disableAllHooks` in this file switches all hooks off; remove it".into());
+        let place = file(surroundings).map(|file| file.display().to_string()).unwrap_or_default();
+        return Some(format!("`disableAllHooks` in {place} switches all hooks off; remove it"));
     }
     let folder = surroundings.root.join("etc/claude-code");
     let mut managed = vec![folder.join("managed-settings.json")];

@@ -28,13 +28,29 @@ const BUILD_MARKS: &[&str] = &["CACHEDIR.TAG", ".cargo-lock", "build.ninja", "me
 ///
 /// A sentence that says why there is none.
 pub fn lasting(surroundings: &Surroundings) -> Result<String, String> {
+    lasting_as(surroundings, &|running| running)
+}
+
+/// The path by which the `vigilctl` in this program's folder will be found again.
+///
+/// # Errors
+///
+/// A sentence that says why there is none.
+pub fn lasting_beside(surroundings: &Surroundings) -> Result<String, String> {
+    lasting_as(surroundings, &|running| running.with_file_name(PROGRAM))
+}
+
+fn lasting_as(surroundings: &Surroundings, meant: &dyn Fn(PathBuf) -> PathBuf) -> Result<String, String> {
     let running = std::env::current_exe().map_err(|error| format!("This program cannot be found again: {error}"))?;
+    let running = meant(running);
+    let running = std::fs::canonicalize(&running)
+        .map_err(|error| format!("{} cannot be found again: {error}", running.display()))?;
     let mut paths = Vec::new();
     if let Some(called) = std::env::args_os().next().map(PathBuf::from) {
         if called.components().count() > 1 {
-            paths.extend(std::path::absolute(called).ok());
+            paths.extend(std::path::absolute(called).ok().map(meant));
         } else {
-            paths.extend(surroundings.search(&called));
+            paths.extend(surroundings.search(&called).into_iter().map(meant));
         }
     }
     paths.extend(surroundings.search(OsStr::new(PROGRAM)));

@@ -28,6 +28,7 @@ fn the_actions_are_those_of_the_design() {
         "jump",
         "next-attention",
         "quit",
+        "repair",
         "set-status",
         "show",
         "subagent-update",

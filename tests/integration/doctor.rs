@@ -63,9 +63,9 @@ fn assert_advises(home: &Home, state: State, says: &str) {
 #[test]
 fn hooks_that_are_switched_off_are_stale() {
     let home = Home::with("{\n  \"disableAllHooks\": true\n}\n");
-    assert_advises(&home, State::Missing, "`disableAllHooks` in this file switches all hooks off");
-    home.install().assert_says("`disableAllHooks` in this file switches all hooks off; remove it");
-    assert_advises(&home, State::Stale, "`disableAllHooks` in this file");
+    assert_advises(&home, State::Missing, "settings.json switches all hooks off");
+    home.install().assert_says(".claude/settings.json switches all hooks off; remove it");
+    assert_advises(&home, State::Stale, "`disableAllHooks` in ");
     fs::write(home.settings(), home.text().replace("true", "false")).unwrap();
     assert_eq!(inspect(&home).state, State::Complete);
 }

@@ -5,6 +5,7 @@
 #![allow(dead_code)]
 
 use vigil::app::model::Sidebar;
+use vigil::integration::{Report, State};
 use vigil::protocol::SNAPSHOT_VERSION;
 use vigil::snapshot::{LogLevel, LogView, ProgressView, RowView, SessionView, Snapshot, WorkspaceView};
 use vigil::status::{Attention, Counts, Status, indicator, priority};
@@ -34,7 +35,7 @@ pub fn show(sidebar: &Sidebar, picture: &str) {
 /// The snapshot of one scene.
 pub fn snapshot(picture: &str) -> Snapshot {
     let workspaces = match picture {
-        "calm" => calm(),
+        "calm" | "banner" => calm(),
         "empty" => Vec::new(),
         "many" => many(),
         "sessions" => sessions(),
@@ -42,6 +43,18 @@ pub fn snapshot(picture: &str) -> Snapshot {
         _ => busy(),
     };
     Snapshot { version: SNAPSHOT_VERSION, serial: 1, workspaces }
+}
+
+/// Claude Code's hooks, some of which are not there.
+pub fn incomplete() -> Report {
+    let advice = Some("1 of 17 hooks are not there (Stop)".to_owned());
+    Report {
+        agent: "claude",
+        state: State::Partial,
+        file: Some("/home/u/.claude/settings.json".into()),
+        advice,
+        mends: true,
+    }
 }
 
 /// An idle agent that has been seen.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use adw::prelude::*;
 use gtk::{gio, glib};
-use vigil::app::model::{Agent, Sidebar};
+use vigil::app::model::{Agent, Banner, Integration, Sidebar};
 use vigil::app::widget::{self, AgentRow, FoldRow, SidebarView, Window, WorkspaceRow};
 use vigil::snapshot::{Change, Snapshot, WorkspaceView};
 use vigil::time::WallTime;
@@ -44,6 +44,7 @@ pub fn painted(bench: &Bench) {
 pub struct Bench {
     pub app: adw::Application,
     pub sidebar: Sidebar,
+    pub integrations: gio::ListStore,
     pub window: Window,
     pub asked: Rc<RefCell<Vec<String>>>,
 }
@@ -58,7 +59,7 @@ impl Bench {
         app.set_resource_base_path(Some(widget::RESOURCE_PATH));
         app.register(None::<&gio::Cancellable>).unwrap();
         let asked = Rc::<RefCell<Vec<String>>>::default();
-        for name in ["acknowledge", "dismiss"] {
+        for name in ["acknowledge", "dismiss", "repair"] {
             let action = gio::SimpleAction::new(name, Some(glib::VariantTy::STRING));
             let asked = asked.clone();
             action.connect_activate(move |action, id| {
@@ -67,12 +68,17 @@ impl Bench {
             app.add_action(&action);
         }
         let sidebar = Sidebar::new(|| WallTime(scenes::NOW));
+        let integrations: gio::ListStore = [Integration::new("claude")].into_iter().collect();
         sidebar.reset(&Snapshot { workspaces, ..Snapshot::empty() });
-        let window = Window::new(&app, &sidebar);
+        let window = Window::new(&app, &sidebar, &Banner::new(&integrations));
         window.present();
         wait_until("the window is on the screen", || window.is_mapped());
         settle();
-        Self { app, sidebar, window, asked }
+        Self { app, sidebar, integrations, window, asked }
+    }
+
+    pub fn banner(&self) -> Banner {
+        self.window.banner().expect("the window has one")
     }
 
     pub fn picture(name: &str) -> Self {

@@ -73,12 +73,13 @@ glib::wrapper! {
 }
 
 impl Integration {
-    pub(in crate::app) fn new(agent: &str) -> Self {
+    /// That of an agent, of which nothing is known yet.
+    pub fn new(agent: &str) -> Self {
         glib::Object::builder().property("agent", agent).build()
     }
 
     /// Takes what was found, and tells of each property that is another one.
-    pub(in crate::app) fn set_report(&self, report: &Report) {
+    pub fn set_report(&self, report: &Report) {
         let face = Face::from(report);
         let old = self.imp().face.replace(face.clone());
         let _queue = self.freeze_notify();

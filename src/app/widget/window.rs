@@ -4,11 +4,11 @@
 use std::cell::RefCell;
 
 use adw::subclass::prelude::*;
-use gtk::{gdk, gio, glib, prelude::*};
+use gtk::{gdk, gio, glib, pango, prelude::*};
 
 use super::{SidebarView, row_menu};
 use crate::app::i18n::gettext;
-use crate::app::model::{Agent, Sidebar};
+use crate::app::model::{Agent, Banner, Sidebar};
 use crate::snapshot::SessionView;
 
 /// The keys of the window's and the application's actions. [`Window::new`] sets them.
@@ -31,6 +31,11 @@ mod imp {
         /// What is shown. None only while the template is being made, which already looks.
         #[property(get, set, construct_only, nullable)]
         sidebar: RefCell<Option<Sidebar>>,
+        /// What is said above it.
+        #[property(get, set, construct_only, nullable)]
+        banner: RefCell<Option<Banner>>,
+        #[template_child]
+        revealer: TemplateChild<gtk::Revealer>,
         #[template_child]
         pub(super) view: TemplateChild<SidebarView>,
         #[template_child]
@@ -52,6 +57,7 @@ mod imp {
         fn class_init(klass: &mut Self::Class) {
             SidebarView::ensure_type();
             Sidebar::ensure_type();
+            Banner::ensure_type();
             klass.bind_template();
             klass.bind_template_callbacks();
 
@@ -112,6 +118,22 @@ mod imp {
         #[template_callback]
         fn on_search_changed(&self, entry: &gtk::SearchEntry) {
             self.sidebar().set_search(entry.text());
+        }
+
+        /// A banner that goes can be seen until it has gone.
+        #[template_callback]
+        fn on_banner_moved(&self) {
+            let Some(revealer) = self.revealer.try_get() else { return };
+            if let Some(banner) = revealer.child() {
+                banner.set_visible(revealer.reveals_child() || revealer.is_child_revealed());
+            }
+        }
+
+        #[template_callback]
+        fn on_repair(&self) {
+            if let Some(banner) = &*self.banner.borrow() {
+                super::super::activate(&*self.obj(), "app.repair", &banner.agent());
+            }
         }
 
         #[template_callback]
@@ -199,13 +221,18 @@ glib::wrapper! {
 }
 
 impl Window {
-    /// A window of `app` that shows `sidebar`. It uses the actions `app.acknowledge` and `app.dismiss` (each with a
-    /// row's id), `app.next-attention`, `app.about`, `app.quit` and, once there is one, `app.preferences`.
-    pub fn new(app: &impl IsA<gtk::Application>, sidebar: &Sidebar) -> Self {
+    /// A window of `app` that shows `sidebar`, and `banner` above it. It uses the actions `app.acknowledge` and
+    /// `app.dismiss` (each with a row's id), `app.repair` (with an agent's), `app.next-attention`, `app.about`,
+    /// `app.quit` and, once there is one, `app.preferences`.
+    pub fn new(app: &impl IsA<gtk::Application>, sidebar: &Sidebar, banner: &Banner) -> Self {
         for (action, keys) in ACCELERATORS {
             app.set_accels_for_action(action, keys);
         }
-        glib::Object::builder().property("application", app).property("sidebar", sidebar).build()
+        glib::Object::builder()
+            .property("application", app)
+            .property("sidebar", sidebar)
+            .property("banner", banner)
+            .build()
     }
 
     /// Brings the row into view (out of a fold, or a search that does not find it), selects and focuses it. Whether
@@ -228,7 +255,12 @@ impl Window {
 
     /// Says something in passing.
     pub fn toast(&self, text: &str) {
-        // A toast takes markup, and the text may be another program's.
-        self.imp().toasts.add_toast(adw::Toast::new(&glib::markup_escape_text(text)));
+        // A toast's own title takes markup, and the text may be another program's; nor does it wrap. AdwToast 1.2 gives
+        // a title of its own what it would like, not what there is: that has to fit the narrowest window.
+        let label = gtk::Label::builder().label(text).wrap(true).wrap_mode(pango::WrapMode::WordChar).xalign(0.);
+        let label = label.max_width_chars(20).build();
+        label.add_css_class("heading");
+        let toast = adw::Toast::builder().custom_title(&label).build();
+        self.imp().toasts.add_toast(toast);
     }
 }
