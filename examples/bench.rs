@@ -8,7 +8,7 @@ use std::time::Instant;
 use adw::prelude::*;
 use gtk::{gio, glib};
 use rustix::time::{ClockId, clock_gettime};
-use vigil::app::model::Sidebar;
+use vigil::app::model::{Banner, Integration, Sidebar};
 use vigil::app::widget::{self, Window};
 use vigil::event::{Event, Kind, Place, Project};
 use vigil::protocol::SNAPSHOT_VERSION;
@@ -87,7 +87,8 @@ fn sidebar(app: &adw::Application, count: usize) -> Window {
         scenes::workspace(&name, "main", rows)
     });
     sidebar.reset(&Snapshot { version: SNAPSHOT_VERSION, serial: 1, workspaces: workspaces.collect() });
-    Window::new(app, &sidebar)
+    let integrations = gtk::gio::ListStore::new::<Integration>();
+    Window::new(app, &sidebar, &Banner::new(&integrations))
 }
 
 /// Turns of agents in turn: prompt, tool, tool's end, stop.
