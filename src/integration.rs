@@ -2,8 +2,8 @@
 //! How agents come to call us: our entries in their settings, put in, taken out, and looked after.
 //!
 //! One table entry an agent ([`INTEGRATIONS`]), one file an agent for what it reads ([`claude`]), one a shape of
-//! settings ([`hooks`]), one a format ([`json`]); those are text in, text out. [`file`](mod@file) alone writes, and
-//! [`program`] alone looks for programs. An agent rewrites its settings when it likes, from what it read long ago: so
+//! settings ([`hooks`]: a [`part::Format`]), one a syntax ([`json`]); those are text in, text out. [`file`](mod@file)
+//! alone writes, and [`program`] alone looks for programs. An agent rewrites its settings when it likes, from what it read long ago: so
 //! what has been put in is looked at again, never taken for granted.
 
 pub mod claude;
@@ -11,6 +11,7 @@ pub mod command;
 pub mod file;
 pub mod hooks;
 pub mod json;
+pub mod part;
 pub mod program;
 
 use std::collections::BTreeMap;
@@ -19,7 +20,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use file::{Change, Target, Trouble};
-use hooks::{Fault, Left, Survey, Wanted};
+use part::{Part, Survey};
 
 /// How one agent's settings are found and read.
 #[derive(Clone, Copy, Debug)]
@@ -30,9 +31,12 @@ pub struct Integration {
     programs: &'static [&'static str],
     /// Folders of the home in which it may be without being on the path.
     folders: &'static [&'static str],
-    file: fn(&Surroundings) -> Option<PathBuf>,
-    wanted: fn(Option<Version>) -> Wanted,
-    switched_off: fn(&Surroundings, Option<&str>) -> Option<String>,
+    /// The files that are edited, in the order in which they are put in; they are taken out the other way round.
+    parts: &'static [Part],
+    /// What keeps it from working although all is there, by the text of each part, as a sentence.
+    switched_off: fn(&Surroundings, &[Option<String>]) -> Option<String>,
+    /// Whether an agent that runs already takes it up by itself.
+    live: bool,
 }
 
 /// The agents that we can be put into.
@@ -40,9 +44,9 @@ pub const INTEGRATIONS: &[Integration] = &[Integration {
     agent: claude::ID,
     programs: &["claude"],
     folders: &[".local/bin", ".claude/local"],
-    file: claude::file,
-    wanted: claude::wanted,
+    parts: &[Part { file: claude::file, format: &claude::HOOKS }],
     switched_off: claude::switched_off,
+    live: true,
 }];
 
 const NO_HOME: &str = "There is no home folder, and so no settings";
@@ -80,12 +84,14 @@ impl Surroundings {
 pub struct Version(pub [u32; 3]);
 
 impl Version {
-    /// Reads what stands at the beginning, as in `2.1.332 (Claude Code)`.
+    /// Reads the first word of the first line that is one, as in `2.1.332 (Claude Code)` and `codex-cli 0.171.0`.
     pub fn parse(text: &str) -> Option<Self> {
-        let word = text.split_whitespace().next()?;
-        let mut parts = word.split(['.', '-', '+']).map(str::parse);
-        let mut next = || parts.next()?.ok();
-        Some(Self([next()?, next()?, next()?]))
+        let number = |word: &str| {
+            let mut parts = word.strip_prefix('v').unwrap_or(word).split(['.', '-', '+']).map(str::parse);
+            let mut next = || parts.next()?.ok();
+            Some(Self([next()?, next()?, next()?]))
+        };
+        text.lines().next()?.split_whitespace().find_map(number)
     }
 }
 
@@ -137,7 +143,8 @@ pub struct Report {
     pub agent: &'static str,
     /// How far we are put in.
     pub state: State,
-    /// The settings file, by the name that the agent uses.
+    /// The file that says most, by the name that the agent uses: the first that something is wrong with, else the
+    /// first of all.
     pub file: Option<PathBuf>,
     /// What to do, where something is to be done.
     pub advice: Option<String>,
@@ -145,7 +152,7 @@ pub struct Report {
     pub mends: bool,
 }
 
-/// What an agent's settings were and will be.
+/// What one of an agent's files was and will be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The file itself, behind all links.
@@ -161,7 +168,7 @@ impl Plan {
         let after = match change {
             Change::Nothing => before.clone(),
             Change::Write(text) => Some(text),
-            Change::Remove => target.is_link.then(|| file::EMPTY.to_string()),
+            Change::Remove(left) => target.is_link.then(|| left.to_string()),
         };
         Self { file: target.real, before, after }
     }
@@ -207,49 +214,54 @@ impl Integration {
         Found { program, version }
     }
 
-    /// The settings file, by the name that the agent uses.
-    pub fn file(&self, surroundings: &Surroundings) -> Option<PathBuf> {
-        std::path::absolute((self.file)(surroundings)?).ok()
+    /// The files that are edited, by the names that the agent uses; none without a home.
+    pub fn files(&self, surroundings: &Surroundings) -> Vec<PathBuf> {
+        self.parts.iter().filter_map(|part| part.path(surroundings)).collect()
+    }
+
+    /// Whether an agent that runs already takes up what is put in.
+    pub fn is_live(&self) -> bool {
+        self.live
     }
 
     /// Looks at the settings. Without a version, only what every version has is expected.
     pub fn inspect(&self, surroundings: &Surroundings, version: Option<Version>) -> Report {
+        let files = self.files(surroundings);
         let blank = Report { agent: self.agent, state: State::Missing, file: None, advice: None, mends: false };
-        let Some(file) = self.file(surroundings) else {
+        if files.len() < self.parts.len() {
             return Report { advice: Some(NO_HOME.to_string()), ..blank };
-        };
-        let report = match file::read(&file) {
-            Ok(text) => self.judge(surroundings, version, &file, text.as_deref(), blank),
-            Err(Trouble::Unfit(why) | Trouble::ReadOnly(why) | Trouble::Refused(why)) => {
-                Report { advice: Some(why), ..blank }
-            }
-        };
-        Report { file: Some(file), ..report }
-    }
-
-    fn judge(
-        &self,
-        surroundings: &Surroundings,
-        version: Option<Version>,
-        file: &Path,
-        text: Option<&str>,
-        blank: Report,
-    ) -> Report {
-        let wanted = (self.wanted)(version);
+        }
         let runs = |program: &str| {
             let path = Path::new(program);
             if path.is_absolute() { program::is_program(path) } else { !surroundings.search(path).is_empty() }
         };
-        let survey = match hooks::survey(text.unwrap_or_default(), &wanted, &runs) {
-            Ok(survey) => survey,
-            Err(flaw) => {
-                let file = file.display();
-                let why = format!("{file}, {flaw}; the agent ignores such a file. Mend it, then {}", self.run());
-                return Report { advice: Some(why), ..blank };
+        let (mut whole, mut texts, mut telling) = (Survey::default(), Vec::new(), None);
+        for (part, file) in self.parts.iter().zip(&files) {
+            let text = match file::read(file) {
+                Ok(text) => text,
+                Err(Trouble::Unfit(why) | Trouble::ReadOnly(why) | Trouble::Refused(why)) => {
+                    return Report { file: Some(file.clone()), advice: Some(why), ..blank };
+                }
+            };
+            match part.format.survey(text.as_deref(), version, &runs) {
+                Ok(survey) => {
+                    let tells = survey.fault.is_some() || !survey.missing.is_empty();
+                    telling = telling.or(tells.then_some(file));
+                    whole.add(survey);
+                }
+                Err(flaw) => {
+                    let why = format!(
+                        "{}, {flaw}; the agent ignores such a file. Mend it, then {}",
+                        file.display(),
+                        self.run()
+                    );
+                    return Report { file: Some(file.clone()), advice: Some(why), ..blank };
+                }
             }
-        };
-        let off = (self.switched_off)(surroundings, text);
-        let (state, advice, mends) = match (verdict(&survey, &wanted, version), off) {
+            texts.push(text);
+        }
+        let off = (self.switched_off)(surroundings, &texts);
+        let (state, advice, mends) = match (verdict(&whole, version), off) {
             ((State::Missing, _), None) => (State::Missing, Some(capital(&self.run())), true),
             ((State::Missing, _), Some(off)) => {
                 (State::Missing, Some(format!("{}. {off}", capital(&self.run()))), true)
@@ -258,44 +270,73 @@ impl Integration {
             ((state, Some(why)), None) => (state, Some(format!("{why}; {}", self.run())), true),
             ((state, None), None) => (state, None, false),
         };
-        Report { state, advice, mends, ..blank }
+        let file = telling.filter(|_| state != State::Missing).or(files.first()).cloned();
+        Report { state, advice, mends, file, ..blank }
     }
 
     fn run(&self) -> String {
         format!("run `{} install {}`", command::PROGRAM, self.agent)
     }
 
-    /// What an action would do, without doing it.
+    /// What an action would do to each file, without doing it.
     ///
     /// # Errors
     ///
-    /// When the settings cannot be read, or are not of the shape that the agent reads.
-    pub fn plan(&self, surroundings: &Surroundings, found: &Found, action: Action<'_>) -> Result<Plan, Refusal> {
-        let file = self.require_file(surroundings)?;
-        let refuse = |trouble| self.refuse(trouble, found, action);
-        let target = file::resolve(&file).map_err(refuse)?;
-        let before = file::read(&file).map_err(refuse)?;
-        let change = self.change(&file, before.as_deref(), found, action).map_err(refuse)?;
-        Ok(Plan::new(target, before, change))
+    /// When a file cannot be read, or is not of the shape that the agent reads.
+    pub fn plan(&self, surroundings: &Surroundings, found: &Found, action: Action<'_>) -> Result<Vec<Plan>, Refusal> {
+        self.in_order(surroundings, action)?
+            .into_iter()
+            .map(|(part, file)| {
+                let refuse = |trouble| part.refuse(trouble, found, action);
+                let target = file::resolve(&file).map_err(refuse)?;
+                let before = file::read(&file).map_err(refuse)?;
+                let change = part.change(&file, before.as_deref(), found, action).map_err(refuse)?;
+                Ok(Plan::new(target, before, change))
+            })
+            .collect()
     }
 
-    /// Does it.
+    /// Does it. What any file refuses is found out before the first one is written.
     ///
     /// # Errors
     ///
-    /// When the settings cannot be read or written, or are not of the shape that the agent reads; they are then as
-    /// they were.
-    pub fn carry_out(&self, surroundings: &Surroundings, found: &Found, action: Action<'_>) -> Result<Plan, Refusal> {
-        let file = self.require_file(surroundings)?;
-        let mut last = None;
-        let target = file::update(&file, |text| {
-            let change = self.change(&file, text, found, action)?;
-            last = Some((text.map(ToString::to_string), change.clone()));
-            Ok(change)
-        });
-        let target = target.map_err(|trouble| self.refuse(trouble, found, action))?;
-        let (before, change) = last.unwrap_or((None, Change::Nothing));
-        Ok(Plan::new(target, before, change))
+    /// When a file cannot be read or written, or is not of the shape that the agent reads; it is then as it was.
+    pub fn carry_out(
+        &self,
+        surroundings: &Surroundings,
+        found: &Found,
+        action: Action<'_>,
+    ) -> Result<Vec<Plan>, Refusal> {
+        self.plan(surroundings, found, action)?;
+        self.in_order(surroundings, action)?
+            .into_iter()
+            .map(|(part, file)| {
+                let mut last = None;
+                let target = file::update(&file, |text| {
+                    let change = part.change(&file, text, found, action)?;
+                    last = Some((text.map(ToString::to_string), change.clone()));
+                    Ok(change)
+                });
+                let target = target.map_err(|trouble| part.refuse(trouble, found, action))?;
+                let (before, change) = last.unwrap_or((None, Change::Nothing));
+                Ok(Plan::new(target, before, change))
+            })
+            .collect()
+    }
+
+    /// The parts and their files in the order of an action.
+    fn in_order(
+        &self,
+        surroundings: &Surroundings,
+        action: Action<'_>,
+    ) -> Result<Vec<(&'static Part, PathBuf)>, Refusal> {
+        let no_home = || Refusal { message: NO_HOME.to_string(), snippet: None };
+        let parts = self.parts.iter().map(|part| Ok((part, part.path(surroundings).ok_or_else(no_home)?)));
+        let mut parts = parts.collect::<Result<Vec<_>, Refusal>>()?;
+        if action == Action::Uninstall {
+            parts.reverse();
+        }
+        Ok(parts)
     }
 
     /// Completes what is there, with the program beside this one; if that will not last, with the one that the entries
@@ -304,7 +345,7 @@ impl Integration {
     /// # Errors
     ///
     /// When there is nothing to repair or no program to run, or as for [`Self::carry_out`].
-    pub fn repair(&self, surroundings: &Surroundings) -> Result<Plan, Refusal> {
+    pub fn repair(&self, surroundings: &Surroundings) -> Result<Vec<Plan>, Refusal> {
         let refusal = |message| Refusal { message, snippet: None };
         let report = self.inspect(surroundings, None);
         if let (State::Missing, Some(advice)) = (report.state, report.advice) {
@@ -317,64 +358,26 @@ impl Integration {
 
     /// The program that all entries run, if it is there.
     fn program(&self, surroundings: &Surroundings) -> Option<String> {
-        let text = file::read(&self.file(surroundings)?).ok()??;
-        let survey = hooks::survey(&text, &(self.wanted)(None), &|_| true).ok()?;
-        let mut programs = survey.programs.into_iter();
+        let mut whole = Survey::default();
+        for (part, file) in self.in_order(surroundings, Action::Install("")).ok()? {
+            whole.add(part.format.survey(file::read(&file).ok()?.as_deref(), None, &|_| true).ok()?);
+        }
+        let mut programs = whole.programs.into_iter();
         let program = programs.next().filter(|program| program::named(Path::new(program)).as_ref() == Ok(program))?;
         programs.next().is_none().then_some(program)
     }
-
-    fn require_file(&self, surroundings: &Surroundings) -> Result<PathBuf, Refusal> {
-        self.file(surroundings).ok_or(Refusal { message: NO_HOME.to_string(), snippet: None })
-    }
-
-    fn change(&self, file: &Path, text: Option<&str>, found: &Found, action: Action<'_>) -> Result<Change, Trouble> {
-        let wanted = (self.wanted)(found.version);
-        let changed = match (action, text) {
-            (Action::Install(program), text) => hooks::install(text, &wanted, program).map(Left::Text),
-            (Action::Uninstall, None) => return Ok(Change::Nothing),
-            (Action::Uninstall, Some(text)) => hooks::uninstall(text, self.agent),
-        };
-        match changed {
-            Ok(Left::Text(changed)) if text == Some(changed.as_str()) => Ok(Change::Nothing),
-            Ok(Left::Text(changed)) => Ok(Change::Write(changed)),
-            Ok(Left::Nothing) => Ok(Change::Remove),
-            Err(flaw) => Err(Trouble::Refused(format!("{}, {flaw}. Nothing was changed", file.display()))),
-        }
-    }
-
-    fn refuse(&self, trouble: Trouble, found: &Found, action: Action<'_>) -> Refusal {
-        match (trouble, action) {
-            (Trouble::ReadOnly(why), Action::Install(program)) => {
-                Refusal { message: why, snippet: Some(hooks::snippet(&(self.wanted)(found.version), program)) }
-            }
-            (Trouble::Unfit(message) | Trouble::ReadOnly(message) | Trouble::Refused(message), _) => {
-                Refusal { message, snippet: None }
-            }
-        }
-    }
 }
 
-/// What follows from what a file holds.
-fn verdict(survey: &Survey, wanted: &Wanted, version: Option<Version>) -> (State, Option<String>) {
+/// What follows from what the files hold.
+fn verdict(survey: &Survey, version: Option<Version>) -> (State, Option<String>) {
     if survey.served == 0 {
         return (State::Missing, None);
     }
-    let why = survey.fault.as_ref().map(|fault| match fault {
-        Fault::Gone(program) => format!("The hooks run {program}, which is not there"),
-        Fault::OldForm => "The hooks run a command of an older form".to_string(),
-        Fault::Altered => "The agent does not wait for a hook".to_string(),
-        Fault::UnknownEvent(event) => {
-            let who = version.map_or("Vigil".into(), |version| format!("version {version}"));
-            format!("There is a hook for {event}, which {who} does not know")
-        }
-    });
-    let missing = survey.missing.as_slice();
-    match (why, missing) {
-        (Some(why), _) => (State::Stale, Some(why)),
+    match (&survey.fault, survey.missing.as_slice()) {
+        (Some(fault), _) => (State::Stale, Some(fault.sentence(version))),
         (None, []) => (State::Complete, None),
         (None, missing) => {
-            let all = wanted.required.len();
+            let all = survey.required;
             (State::Partial, Some(format!("{} of {all} hooks are not there ({})", missing.len(), missing.join(", "))))
         }
     }
@@ -400,7 +403,9 @@ mod tests {
     fn versions_are_read_and_ordered() {
         assert_eq!(Version::parse("2.1.332 (Claude Code)\n"), Some(Version([2, 1, 332])));
         assert_eq!(Version::parse("2.1.332-beta.1"), Some(Version([2, 1, 332])));
-        for bad in ["", "claude", "2.1", "v2.1.3", "error: 2.1.3"] {
+        assert_eq!(Version::parse("codex-cli 0.171.0"), Some(Version([0, 171, 0])));
+        assert_eq!(Version::parse("Hermes Agent v0.19.0 (2026.7.20)"), Some(Version([0, 19, 0])));
+        for bad in ["", "claude", "2.1", "error\n2.1.3", "x2.1.3"] {
             assert_eq!(Version::parse(bad), None, "{bad}");
         }
         assert!(Version([2, 1, 84]) < Version([2, 1, 197]) && Version([2, 1, 197]) < Version([2, 2, 0]));

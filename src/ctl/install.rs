@@ -19,17 +19,17 @@ pub(super) fn install(agents: &[&Integration], named: Option<&Path>, dry_run: bo
         let action = Action::Install(&program);
         let name = agent::find(integration.agent).name;
         if dry_run {
-            show(&integration.plan(&surroundings, &found, action)?)?;
+            integration.plan(&surroundings, &found, action)?.iter().try_for_each(show)?;
             continue;
         }
         let before = integration.inspect(&surroundings, found.version).state;
-        let plan = integration.carry_out(&surroundings, &found, action)?;
-        let done = match (plan.changes(), before) {
+        let plans = integration.carry_out(&surroundings, &found, action)?;
+        let done = match (plans.iter().any(Plan::changes), before) {
             (false, _) => "already installed",
             (true, State::Missing) => "installed",
             (true, _) => "brought up to date",
         };
-        say(&format!("{name}: {done} in {}", plan.file.display()))?;
+        say(&format!("{name}: {done} in {}", files(&plans)))?;
         if found.program.is_none() {
             say(&format!("{name} itself was not found; the hooks are there for when it comes"))?;
         }
@@ -47,14 +47,22 @@ pub(super) fn uninstall(agents: &[&Integration], dry_run: bool) -> anyhow::Resul
     for integration in agents {
         let name = agent::find(integration.agent).name;
         if dry_run {
-            show(&integration.plan(&surroundings, &Found::default(), Action::Uninstall)?)?;
+            let plans = integration.plan(&surroundings, &Found::default(), Action::Uninstall)?;
+            plans.iter().try_for_each(show)?;
             continue;
         }
-        let plan = integration.carry_out(&surroundings, &Found::default(), Action::Uninstall)?;
-        let done = if plan.changes() { "removed from" } else { "was not installed in" };
-        say(&format!("{name}: {done} {}", plan.file.display()))?;
+        let plans = integration.carry_out(&surroundings, &Found::default(), Action::Uninstall)?;
+        let done = if plans.iter().any(Plan::changes) { "removed from" } else { "was not installed in" };
+        say(&format!("{name}: {done} {}", files(&plans)))?;
     }
     Ok(())
+}
+
+/// The files that were changed, or else all of them.
+fn files(plans: &[Plan]) -> String {
+    let changed = plans.iter().any(Plan::changes);
+    let told = plans.iter().filter(|plan| plan.changes() == changed);
+    told.map(|plan| plan.file.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 fn say(sentence: &str) -> io::Result<()> {

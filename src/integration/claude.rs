@@ -8,7 +8,7 @@
 
 use std::path::PathBuf;
 
-use super::hooks::Wanted;
+use super::hooks::{Hooks, Wanted};
 use super::json::{Document, is_blank};
 use super::{Surroundings, Version, file};
 
@@ -58,6 +58,9 @@ const EVENTS: &[Event] = &[
     later("TaskCompleted", [2, 1, 33]),
 ];
 
+/// Its settings.
+pub const HOOKS: Hooks = Hooks { agent: ID, wanted };
+
 /// The user's settings: in `$CLAUDE_CONFIG_DIR`, else in `~/.claude`.
 pub fn file(surroundings: &Surroundings) -> Option<PathBuf> {
     let folder = surroundings.variable("CLAUDE_CONFIG_DIR").map(PathBuf::from);
@@ -77,12 +80,12 @@ pub fn wanted(version: Option<Version>) -> Wanted {
 }
 
 /// What in the user's settings or in those of the administrator keeps hooks from running, as a sentence.
-pub fn switched_off(surroundings: &Surroundings, settings: Option<&str>) -> Option<String> {
+pub fn switched_off(surroundings: &Surroundings, settings: &[Option<String>]) -> Option<String> {
     let is_set = |text: &str, key: &str| {
         !is_blank(text)
             && Document::parse(text).is_ok_and(|settings| settings.root().get(key).is_some_and(|v| v.is_true()))
     };
-    if settings.is_some_and(|text| is_set(text, "disableAllHooks")) {
+    if settings.iter().flatten().any(|text| is_set(text, "disableAllHooks")) {
         let place = file(surroundings).map(|file| file.display().to_string()).unwrap_or_default();
         return Some(format!("`disableAllHooks` in {place} switches all hooks off; remove it"));
     }

@@ -21,7 +21,7 @@ const MOST_BYTES: u64 = 64 << 20;
 /// Longer ways are circles, for the kernel too.
 const MOST_LINKS: usize = 40;
 
-/// What is left of settings that are to go and cannot, for a link leads to them.
+/// What is left of JSON settings that are to go and cannot, for a link leads to them.
 pub const EMPTY: &str = "{}\n";
 
 /// How often a file may change under our hands.
@@ -59,8 +59,8 @@ pub enum Change {
     Nothing,
     /// It gets this text.
     Write(String),
-    /// It goes. Behind a link an empty object is left instead, so that the link leads somewhere.
-    Remove,
+    /// It goes. Behind a link this text is left instead, so that the link leads somewhere.
+    Remove(&'static str),
 }
 
 /// Follows a name to the file it stands for.
@@ -179,8 +179,8 @@ pub fn update(path: &Path, mut decide: impl FnMut(Option<&str>) -> Result<Change
             continue;
         }
         let fresh = match change {
-            Change::Remove if !target.is_link => None,
-            Change::Remove => Some(EMPTY.to_string()),
+            Change::Remove(_) if !target.is_link => None,
+            Change::Remove(left) => Some(left.to_string()),
             Change::Write(text) => Some(text),
             Change::Nothing => return Ok(target),
         };

@@ -8,6 +8,8 @@ use std::collections::BTreeSet;
 
 use super::command::{self, Ours};
 use super::json::{self, Document, Edit, Emptied, Flaw, Fresh, Kind, Node};
+use super::part::{Fault, Format, Left, Survey};
+use super::{Version, file};
 
 /// What an agent's file should hold.
 #[derive(Clone, Debug)]
@@ -22,39 +24,40 @@ pub struct Wanted {
     pub timeout: u32,
 }
 
-/// What is wrong with an entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// It runs a program that is not there.
-    Gone(String),
-    /// Its command is not guarded, or otherwise not as we write it.
-    OldForm,
-    /// It runs beside the agent, or only sometimes.
-    Altered,
-    /// It is for an event that this version of the agent does not know.
-    UnknownEvent(String),
+/// Such a file, as a [`Format`].
+#[derive(Debug)]
+pub struct Hooks {
+    /// The agent's id.
+    pub agent: &'static str,
+    /// What the file of that version should hold. Of an unknown one only what every version has is required.
+    pub wanted: fn(Option<Version>) -> Wanted,
 }
 
-/// What a file holds of ours.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Survey {
-    /// Events with an entry of ours.
-    pub served: usize,
-    /// Required events without one that works for all of them.
-    pub missing: Vec<&'static str>,
-    /// The first thing that is wrong.
-    pub fault: Option<Fault>,
-    /// The programs that our entries run.
-    pub programs: BTreeSet<String>,
-}
+impl Format for Hooks {
+    fn survey(
+        &self,
+        text: Option<&str>,
+        version: Option<Version>,
+        runs: &dyn Fn(&str) -> bool,
+    ) -> Result<Survey, Flaw> {
+        survey(text.unwrap_or_default(), &(self.wanted)(version), runs)
+    }
 
-/// What is left of a file without our entries.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Left {
-    /// This text.
-    Text(String),
-    /// Nothing: the file came with them.
-    Nothing,
+    fn install(&self, text: Option<&str>, version: Option<Version>, program: &str) -> Result<String, Flaw> {
+        install(text, &(self.wanted)(version), program)
+    }
+
+    fn uninstall(&self, text: &str) -> Result<Left, Flaw> {
+        uninstall(text, self.agent)
+    }
+
+    fn snippet(&self, version: Option<Version>, program: &str) -> String {
+        snippet(&(self.wanted)(version), program)
+    }
+
+    fn emptied(&self) -> &'static str {
+        file::EMPTY
+    }
 }
 
 /// An entry of ours.
@@ -139,7 +142,7 @@ fn is_for_all(group: Node<'_>) -> bool {
 /// Where the text is not JSON, or not of the shape that the agent reads.
 pub fn survey(text: &str, wanted: &Wanted, runs: &dyn Fn(&str) -> bool) -> Result<Survey, Flaw> {
     if json::is_blank(text) {
-        return Ok(Survey { missing: wanted.required.clone(), ..Survey::default() });
+        return Ok(Survey { required: wanted.required.len(), missing: wanted.required.clone(), ..Survey::default() });
     }
     let document = Document::parse(text)?;
     check_shape(&document, wanted)?;
@@ -161,6 +164,7 @@ pub fn survey(text: &str, wanted: &Wanted, runs: &dyn Fn(&str) -> bool) -> Resul
     let has = |event: &str| entries.iter().any(|entry| entry.event == event && entry.always);
     Ok(Survey {
         served: entries.iter().map(|entry| entry.event.as_str()).collect::<BTreeSet<_>>().len(),
+        required: wanted.required.len(),
         missing: wanted.required.iter().copied().filter(|event| !has(event)).collect(),
         fault: entries.iter().find_map(fault),
         programs: entries.iter().map(|entry| entry.ours.program.clone()).collect(),

@@ -3,7 +3,8 @@
 
 use proptest::prelude::*;
 use vigil::integration::claude;
-use vigil::integration::hooks::{Left, install, survey, uninstall};
+use vigil::integration::hooks::{install, survey, uninstall};
+use vigil::integration::part::Left;
 use vigil::integration::{Version, command};
 
 const PROGRAM: &str = "/opt/a b/vigilctl";
