@@ -3,6 +3,8 @@
 
 #[path = "support/claude.rs"]
 mod claude;
+#[path = "support/claude_captures.rs"]
+mod claude_captures;
 #[path = "support/labels.rs"]
 #[allow(dead_code, reason = "each test binary takes a part of it")]
 mod labels;

@@ -10,7 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::claude::Claude;
-use crate::labels::{Capture, Expectation, Line, NAMES, Shown};
+use crate::claude_captures::{CLAUDE, begins, is_print};
+use crate::labels::{Capture, Expectation, Line, Shown};
 use crate::screen::{Screen, told};
 use crate::session::{PATIENCE, Session};
 
@@ -39,7 +40,7 @@ fn the_window_says_what_recorded_sessions_show() {
             })
         };
         // The longest first: the others begin and end beside them.
-        let plays: Vec<_> = NAMES.iter().rev().enumerate().map(play).collect();
+        let plays: Vec<_> = CLAUDE.names.iter().rev().enumerate().map(play).collect();
         plays.into_iter().filter_map(|play| play.join().expect("no play panics").err()).collect()
     });
     assert!(faults.is_empty(), "{}\nthe log says:\n{}", faults.join("\n"), session.log());
@@ -61,7 +62,7 @@ impl<'a> Play<'a> {
     fn new(session: &'a Session, screen: &'a Screen, name: &'static str) -> Self {
         let folder = session.home().join("projects").join(name);
         std::fs::create_dir_all(&folder).expect("a folder");
-        let capture = Capture::load(name);
+        let capture = Capture::load(&CLAUDE, name);
         Self { session, screen, capture, folder, claude: None, slowest_hook: Duration::ZERO }
     }
 
@@ -86,7 +87,7 @@ impl<'a> Play<'a> {
                 self.is_true(last)?;
             }
         }
-        self.comes_true(&self.capture.end())
+        self.capture.end().iter().try_for_each(|end| self.comes_true(end))
     }
 
     fn play(&mut self, line: &Line) {
@@ -99,9 +100,9 @@ impl<'a> Play<'a> {
     }
 
     fn hook(&mut self, line: &Line) {
-        if line.begins() {
+        if begins(line) {
             assert!(self.claude.is_none(), "{}: the process before it lives", line.shows.place);
-            let entrypoint = if self.capture.is_print() { "sdk-cli" } else { "cli" };
+            let entrypoint = if is_print(self.capture.name) { "sdk-cli" } else { "cli" };
             let environment = [("CLAUDE_CODE_ENTRYPOINT", entrypoint)];
             self.claude = Some(Claude::start(self.session, &self.folder, &environment));
         }

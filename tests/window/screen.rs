@@ -214,6 +214,7 @@ impl Said {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::claude_captures::CLAUDE;
     use crate::labels::Capture;
 
     const SENTENCE: &str =
@@ -285,7 +286,7 @@ mod tests {
     /// Window and snapshot agree, and both are wrong.
     #[test]
     fn a_wrong_label_is_found() {
-        let capture = Capture::load("print-bash");
+        let capture = Capture::load(&CLAUDE, "print-bash");
         let mut expected = capture.lines[1].shows.clone();
         let rows = window("Claude Code in shop: Running", &["Claude Code", "Running", "1s"]);
         let shown = told(&rows, "shop", &published("running", "none", 0, 0, 0)).unwrap().to_string();
