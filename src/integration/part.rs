@@ -75,6 +75,8 @@ pub enum Fault {
     OldForm,
     /// It runs beside the agent, or only sometimes.
     Altered,
+    /// It is of another version of ours.
+    Outdated,
     /// It is for an event that this version of the agent does not know.
     UnknownEvent(String),
 }
@@ -86,6 +88,7 @@ impl Fault {
             Self::Gone(program) => format!("The hooks run {program}, which is not there"),
             Self::OldForm => "The hooks run a command of an older form".to_string(),
             Self::Altered => "The agent does not wait for a hook".to_string(),
+            Self::Outdated => "What was put in is of another version of Vigil".to_string(),
             Self::UnknownEvent(event) => {
                 let who = version.map_or("Vigil".into(), |version| format!("version {version}"));
                 format!("There is a hook for {event}, which {who} does not know")

@@ -1,35 +1,24 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Drives the real Claude Code through what its users do, and judges what the running application shows.
+"""Claude Code."""
 
-`claude.py --prefix PREFIX [--only WORDS] PROGRAM...`: PREFIX holds the installed Vigil, each PROGRAM is one generation of
-Claude Code. What is right is known from what was typed and what the model was told to answer, never from what the agent
-says of itself. Every state between two steps is judged as well. KEEP=1 keeps the folder with all that was recorded.
-"""
-
-import argparse
-import concurrent.futures
 import json
 import os
-import re
-import shutil
 import signal
-import subprocess
-import sys
-import tempfile
 import time
-import traceback
-from pathlib import Path
 
-from agent import Claude, connect, disconnect
-from mock_model import Model
-from stage import GONE, PATIENCE, Stage, Trouble, shown, until
+import wire_messages
+from agent import RealAgent
+from judge import ASKS, FAILED, FINISHED, IDLE, RUNNING, Scenarios
+from model import Model
+from stage import GONE, PATIENCE, Trouble, until
 
-IDLE = "idle none 0 0 0"
-RUNNING = "running none 0 0 0"
-FINISHED = "idle finished 0 0 0"
-ASKS = "needs-input needs-input 0 0 1"
-FAILED = "failed failed 0 0 0"
+# Never a real key.
+KEY = "dummy-key-0123456789"
+
+# Names that every supported version knows: what is recorded beside us. With others its window would stop and ask.
+EVENTS = """SessionStart UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure PostToolBatch PermissionRequest
+Notification Stop StopFailure SubagentStart SubagentStop PreCompact PostCompact SessionEnd Elicitation
+ElicitationResult""".split()
 
 # What no hook tells, by scenario and step: the agent's status file does, or its transcript.
 NO_HOOK = {
@@ -39,6 +28,7 @@ NO_HOOK = {
     ("question dismissed", "dismissed"),
     ("plan refused", "refused"),
     ("Esc in generation", "Esc"),
+    ("Esc before the first word", "Esc"),
     ("Esc in a tool", "Esc"),
     ("subagent's permission", "granted"),
     ("two sessions", "granted"),
@@ -47,89 +37,103 @@ NO_HOOK = {
     ("no status file", "refused"),
 }
 
-# How long that may take to be shown, in seconds, on a machine that runs several agents meanwhile.
-REVEALED_WITHIN = 1.5
-
-# Everything together, in seconds.
-ALTOGETHER = 1000
-
 # It reads its settings anew a moment after they have changed.
 RELOADS = 3
 
-# A state that is right must still be there after that long.
-STEADY = 0.4
+# The recorded sessions, and the fields of theirs that choose a meaning.
+CAPTURES = "claude-code"
+CHOOSING = ("source", "reason", "notification_type", "error", "trigger", "tool_name")
+
+PLAN = "1. Read the readme\n2. Change nothing"
 
 
-class Judge:
-    """Judges one scenario: called with each step, and what has to be shown then."""
-
-    def __init__(self, stage, agent, scenario, generation):
-        self.stage, self.agent, self.scenario, self.generation = stage, agent, scenario, generation
-        self.lines = []
-        # How long it took to show what no hook tells, in seconds.
-        self.revealed = []
-        self.row = None
-        self.last = GONE
-        self.passed = 0
-
-    def look(self):
-        rows = self.stage.rows(self.agent.project)
-        if len(rows) > 1:
-            return f"{len(rows)} rows"
-        self.row = rows[0] if rows else None
-        return shown(self.row) if self.row else GONE
-
-    def __call__(self, step, want, *via, message=None, sessions=1, patience=PATIENCE):
-        """What is shown comes to be `want`, by no other states than `via`, and stays."""
-        no_hook = (self.scenario, step) in NO_HOOK
-        start = time.monotonic()
-        while (now := self.look()) != want and time.monotonic() < start + (REVEALED_WITHIN if no_hook else patience):
-            time.sleep(0.05 if no_hook else 0.1)
-        if no_hook:
-            self.revealed.append(time.monotonic() - start)
-        if now == want:
-            time.sleep(STEADY)
-            now = self.look()
-        verdict = "ok" if now == want else "WRONG"
-        history = self.stage.seen.get(str(self.agent.project), [])
-        between, self.passed = history[self.passed:], len(history)
-        strays = [state for state in dict.fromkeys(between) if state not in {self.last, want, now, *via}]
-        self.last = now
-        more = []
-        if strays:
-            more.append("passed through " + ", ".join(strays))
-        if self.row and verdict == "ok":
-            if message is not None and self.row["message"] != message:
-                more.append(f"message {self.row['message']!r} instead of {message!r}")
-            if len(self.row["sessions"]) != sessions:
-                more.append(f"{len(self.row['sessions'])} sessions instead of {sessions}")
-        self.add(step, want, "; ".join([now, *more]), "WRONG" if more else verdict)
-
-    def holds(self, step, truth, said):
-        """Something beside the state."""
-        self.add(step, "so", "so" if truth else said, "ok" if truth else "WRONG")
-
-    def add(self, step, want, now, verdict):
-        self.lines.append((f"{self.scenario}: {step}", self.generation, want, now, verdict))
-
-    def was_given(self, event, count=1, patience=PATIENCE, **fields):
-        """Waits until the agent's hooks were given that, so that what follows is not judged too early."""
-        until(f"{event} {fields or ''}", lambda: self.count(event, **fields) >= count, patience)
-
-    def count(self, event, **fields):
-        """How often its hooks were given that."""
-        fields["hook_event_name"] = event
-        return sum(all(one.get(key) == fields[key] for key in fields) for one in self.agent.given())
+def _bash(command, **more):
+    return [("Bash", {"command": command, "description": "Work", **more})]
 
 
-SCENARIOS = {}
+def _agent(prompt, background):
+    call = {"description": "Look around", "prompt": prompt, "subagent_type": "general-purpose"}
+    return [("Agent", {**call, "run_in_background": background})]
 
 
-def scenario(name):
-    def register(play):
-        SCENARIOS[name] = play
-        return play
-    return register
+def _question():
+    options = [{"label": "Red", "description": "Like a rose"}, {"label": "Blue", "description": "Like the sky"}]
+    question = {"question": "Which colour?", "header": "Colour", "multiSelect": False, "options": options}
+    return [("AskUserQuestion", {"questions": [question]})]
+
+
+# Scene: the tools that the reply calls, for a gate. `wait-for` is allowed by the project's settings, `ask-first` is not.
+SCENES = {
+    "plain": lambda gate: [],
+    "run": lambda gate: _bash(f"./wait-for {gate}"),
+    "fail": lambda gate: _bash("./wait-for fail"),
+    "permission": lambda gate: _bash(f"./ask-first {gate}"),
+    "question": lambda gate: _question(),
+    "plan": lambda gate: [("ExitPlanMode", {"plan": PLAN})],
+    "subagent": lambda gate: _agent(f"play run {gate}", False),
+    "helper": lambda gate: _agent(f"play run {gate}", True),
+    "asker": lambda gate: _agent(f"play permission {gate}", True),
+    "background": lambda gate: _bash(f"./wait-for {gate}", run_in_background=True),
+}
+
+
+class Agent(RealAgent):
+    """Its configuration is where the user has it: in the home, or, of the second generation, where a variable says."""
+
+    ID = "claude"
+
+    def __init__(self, stage, program, folder, variant):
+        super().__init__(stage, Model(wire_messages.Handler, SCENES), program, folder)
+        elsewhere = variant > 0
+        config = folder / "config" if elsewhere else self.home / ".claude"
+        config.mkdir()
+        self.settings = config / "settings.json"
+        self.environment |= {
+            "ANTHROPIC_BASE_URL": self.model.url,
+            "ANTHROPIC_API_KEY": KEY,
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
+            "DISABLE_TELEMETRY": "1",
+            "DISABLE_ERROR_REPORTING": "1",
+            "DISABLE_BUG_COMMAND": "1",
+            **({"CLAUDE_CONFIG_DIR": str(config)} if elsewhere else {}),
+        }
+        # A neighbour in the same file, which records what every hook is given.
+        record = f"cat > '{self.payloads}'/$(date +%s%N)-$$.json"
+        hooks = {event: [{"hooks": [{"type": "command", "command": record, "timeout": 5}]}] for event in EVENTS}
+        rules = {"allow": ["Bash(./wait-for:*)"]}
+        self.settings.write_text(json.dumps({"permissions": rules, "hooks": hooks}, indent=2), encoding="utf-8")
+        trusted = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True, "projectOnboardingSeenCount": 5}
+        known = {
+            "hasCompletedOnboarding": True, "theme": "dark", "lastOnboardingVersion": "99.0.0", "numStartups": 5,
+            "customApiKeyResponses": {"approved": [KEY[-20:]], "rejected": []},
+            "projects": {str(self.project): trusted},
+        }
+        self.state = (config if elsewhere else self.home) / ".claude.json"
+        self.state.write_text(json.dumps(known, indent=2), encoding="utf-8")
+        self.before = self.settings.read_bytes()
+
+    def remind_after(self, seconds):
+        """When it says that it waits; a minute otherwise. Before it starts."""
+        known = json.loads(self.state.read_text(encoding="utf-8"))
+        known["messageIdleNotifThresholdMs"] = seconds * 1000
+        self.state.write_text(json.dumps(known, indent=2), encoding="utf-8")
+
+    def hide_status(self):
+        """As with a version that keeps no status files: they lie behind a link, which is not followed."""
+        hidden = self.home.parent / "hidden"
+        hidden.mkdir()
+        (self.settings.parent / "sessions").symlink_to(hidden)
+
+    def start(self, *words, terminal=None):
+        mode = () if "--permission-mode" in words else ("--permission-mode", "default")
+        return super().start(*mode, *words, terminal=terminal)
+
+    def print(self, prompt):
+        return super().print("-p", prompt, "--permission-mode", "default")
+
+
+SCENARIOS = Scenarios()
 
 
 def plain_turn(claude, judge, terminal, step="next turn", want=FINISHED, **more):
@@ -162,7 +166,7 @@ def refuse(terminal):
 # ---- turns -----------------------------------------------------------------
 
 
-@scenario("plain turn")
+@SCENARIOS("plain turn")
 def _(claude, judge):
     terminal = claude.start()
     judge("started", IDLE)
@@ -173,7 +177,7 @@ def _(claude, judge):
     plain_turn(claude, judge, terminal)
 
 
-@scenario("tool")
+@SCENARIOS("tool")
 def _(claude, judge):
     terminal = claude.start()
     judge("started", IDLE)
@@ -188,7 +192,7 @@ def _(claude, judge):
     judge("after a tool that failed", FINISHED, RUNNING)
 
 
-@scenario("print")
+@SCENARIOS("print")
 def _(claude, judge):
     process = claude.print("play hang go")
     judge("prompt", RUNNING, IDLE)
@@ -202,7 +206,7 @@ def _(claude, judge):
     judge.was_given("SessionEnd", 2)
 
 
-@scenario("own shell command")
+@SCENARIOS("own shell command")
 def _(claude, judge):
     terminal = claude.start()
     judge("started", IDLE)
@@ -213,7 +217,7 @@ def _(claude, judge):
     judge("ended", IDLE)
 
 
-@scenario("prompt while it works")
+@SCENARIOS("prompt while it works")
 def _(claude, judge):
     terminal = claude.start()
     judge("started", IDLE)
@@ -229,7 +233,7 @@ def _(claude, judge):
     judge("answered", FINISHED)
 
 
-@scenario("idle reminder")
+@SCENARIOS("idle reminder")
 def _(claude, judge):
     claude.remind_after(4)
     terminal = claude.start()
@@ -242,7 +246,7 @@ def _(claude, judge):
 # ---- questions -------------------------------------------------------------
 
 
-@scenario("permission granted")
+@SCENARIOS("permission granted")
 def _(claude, judge):
     terminal = claude.start()
     judge("started", IDLE)
@@ -258,7 +262,7 @@ def _(claude, judge):
     judge("answered", FINISHED, RUNNING, message="All done.")
 
 
-@scenario("permission refused")
+@SCENARIOS("permission refused")
 def _(claude, judge):
     terminal = claude.start()
     judge("started", IDLE)
@@ -271,7 +275,7 @@ def _(claude, judge):
     plain_turn(claude, judge, terminal)
 
 
-@scenario("permission, Esc")
+@SCENARIOS("permission, Esc")
 def _(claude, judge):
     terminal = claude.start()
     judge("started", IDLE)
@@ -284,7 +288,7 @@ def _(claude, judge):
     plain_turn(claude, judge, terminal)
 
 
-@scenario("question answered")
+@SCENARIOS("question answered")
 def _(claude, judge):
     terminal = claude.start()
     judge("started", IDLE)
@@ -295,7 +299,7 @@ def _(claude, judge):
     judge("answered", FINISHED, RUNNING)
 
 
-@scenario("question dismissed")
+@SCENARIOS("question dismissed")
 def _(claude, judge):
     terminal = claude.start()
     judge("started", IDLE)
@@ -308,7 +312,7 @@ def _(claude, judge):
     plain_turn(claude, judge, terminal)
 
 
-@scenario("plan approved")
+@SCENARIOS("plan approved")
 def _(claude, judge):
     terminal = claude.start("--permission-mode", "plan")
     judge("started", IDLE)
@@ -319,7 +323,7 @@ def _(claude, judge):
     judge("approved", FINISHED, RUNNING)
 
 
-@scenario("plan refused")
+@SCENARIOS("plan refused")
 def _(claude, judge):
     terminal = claude.start("--permission-mode", "plan")
     judge("started", IDLE)
@@ -335,7 +339,7 @@ def _(claude, judge):
 # ---- work beside the turn --------------------------------------------------
 
 
-@scenario("subagent, in the foreground")
+@SCENARIOS("subagent, in the foreground")
 def _(claude, judge):
     process = claude.print("play subagent go")
     judge("at work", "running none 1 0 0", IDLE, RUNNING)
@@ -344,7 +348,7 @@ def _(claude, judge):
     judge("ended", GONE, RUNNING, FINISHED)
 
 
-@scenario("subagent, in the background")
+@SCENARIOS("subagent, in the background")
 def _(claude, judge):
     terminal = claude.start()
     judge("started", IDLE)
@@ -355,7 +359,7 @@ def _(claude, judge):
     judge("it has reported", FINISHED, "running finished 0 0 0", "running finished 1 0 0")
 
 
-@scenario("subagent's permission")
+@SCENARIOS("subagent's permission")
 def _(claude, judge):
     terminal = claude.start()
     judge("started", IDLE)
@@ -371,7 +375,7 @@ def _(claude, judge):
     judge("it has reported", FINISHED, "idle finished 1 0 0", "running finished 0 0 0", "running finished 1 0 0")
 
 
-@scenario("background shell")
+@SCENARIOS("background shell")
 def _(claude, judge):
     terminal = claude.start()
     judge("started", IDLE)
@@ -385,7 +389,20 @@ def _(claude, judge):
 # ---- interrupts and errors -------------------------------------------------
 
 
-@scenario("Esc in generation")
+@SCENARIOS("Esc before the first word")
+def _(claude, judge):
+    terminal = claude.start()
+    judge("started", IDLE)
+    terminal.type("play mute go")
+    judge("prompt", RUNNING)
+    terminal.key("Escape")
+    judge("Esc", IDLE)
+    # The prompt has been taken back into the line.
+    terminal.key("C-u")
+    plain_turn(claude, judge, terminal)
+
+
+@SCENARIOS("Esc in generation")
 def _(claude, judge):
     terminal = claude.start()
     judge("started", IDLE)
@@ -398,7 +415,7 @@ def _(claude, judge):
     plain_turn(claude, judge, terminal)
 
 
-@scenario("Esc in a tool")
+@SCENARIOS("Esc in a tool")
 def _(claude, judge):
     terminal = claude.start()
     judge("started", IDLE)
@@ -411,7 +428,7 @@ def _(claude, judge):
     plain_turn(claude, judge, terminal)
 
 
-@scenario("no status file")
+@SCENARIOS("no status file")
 def _(claude, judge):
     claude.hide_status()
     terminal = claude.start()
@@ -437,7 +454,7 @@ def _(claude, judge):
     plain_turn(claude, judge, terminal)
 
 
-@scenario("server error")
+@SCENARIOS("server error")
 def _(claude, judge):
     terminal = claude.start()
     judge("started", IDLE)
@@ -448,7 +465,7 @@ def _(claude, judge):
     plain_turn(claude, judge, terminal)
 
 
-@scenario("server error, prompt at once")
+@SCENARIOS("server error, prompt at once")
 def _(claude, judge):
     terminal = claude.start()
     judge("started", IDLE)
@@ -462,7 +479,7 @@ def _(claude, judge):
     judge("answered", FINISHED)
 
 
-@scenario("login error")
+@SCENARIOS("login error")
 def _(claude, judge):
     terminal = claude.start()
     judge("started", IDLE)
@@ -479,7 +496,7 @@ def session_of(judge):
     return judge.row["sessions"][0]["id"] if judge.row else None
 
 
-@scenario("/clear")
+@SCENARIOS("/clear")
 def _(claude, judge):
     terminal = claude.start()
     judge("started", IDLE)
@@ -493,7 +510,7 @@ def _(claude, judge):
     plain_turn(claude, judge, terminal)
 
 
-@scenario("/compact")
+@SCENARIOS("/compact")
 def _(claude, judge):
     terminal = claude.start()
     judge("started", IDLE)
@@ -508,7 +525,7 @@ def _(claude, judge):
     plain_turn(claude, judge, terminal)
 
 
-@scenario("resume")
+@SCENARIOS("resume")
 def _(claude, judge):
     terminal = claude.start()
     judge("started", IDLE)
@@ -522,7 +539,7 @@ def _(claude, judge):
     plain_turn(claude, judge, terminal)
 
 
-@scenario("two sessions")
+@SCENARIOS("two sessions")
 def _(claude, judge):
     first = claude.start()
     judge("first started", IDLE)
@@ -549,17 +566,17 @@ def _(claude, judge):
     judge("first has left", GONE)
 
 
-@scenario("hooks that come and go")
+@SCENARIOS("hooks that come and go")
 def _(claude, judge):
     judge.holds("complete", "complete" in claude.vigilctl("doctor", "claude", "--json"), "not complete")
-    disconnect(claude)
+    claude.disconnect()
     judge.holds("taken out to the byte", claude.settings.read_bytes() == claude.before, "other bytes")
     terminal = claude.start()
     plain_turn(claude, judge, terminal, "without hooks", want=GONE)
-    connect(claude)
+    claude.connect()
     time.sleep(RELOADS)
     plain_turn(claude, judge, terminal, "put in while it runs")
-    disconnect(claude)
+    claude.disconnect()
     time.sleep(RELOADS)
     terminal.type("play hang go")
     judge.was_given("UserPromptSubmit", 3)
@@ -569,7 +586,7 @@ def _(claude, judge):
 # ---- ends ------------------------------------------------------------------
 
 
-@scenario("Ctrl+C twice")
+@SCENARIOS("Ctrl+C twice")
 def _(claude, judge):
     terminal = claude.start()
     judge("started", IDLE)
@@ -579,7 +596,7 @@ def _(claude, judge):
     judge("ended", GONE)
 
 
-@scenario("SIGTERM")
+@SCENARIOS("SIGTERM")
 def _(claude, judge):
     terminal = claude.start()
     judge("started", IDLE)
@@ -587,7 +604,7 @@ def _(claude, judge):
     judge("ended", GONE)
 
 
-@scenario("closed terminal")
+@SCENARIOS("closed terminal")
 def _(claude, judge):
     terminal = claude.start()
     judge("started", IDLE)
@@ -601,7 +618,7 @@ def _(claude, judge):
     judge("from running", GONE)
 
 
-@scenario("kill -9 from idle")
+@SCENARIOS("kill -9 from idle")
 def _(claude, judge):
     terminal = claude.start()
     judge("started", IDLE)
@@ -610,7 +627,7 @@ def _(claude, judge):
     judge("killed", GONE)
 
 
-@scenario("kill -9 from running")
+@SCENARIOS("kill -9 from running")
 def _(claude, judge):
     terminal = claude.start()
     judge("started", IDLE)
@@ -623,7 +640,7 @@ def _(claude, judge):
     judge("seen", GONE)
 
 
-@scenario("kill -9 from needs input")
+@SCENARIOS("kill -9 from needs input")
 def _(claude, judge):
     terminal = claude.start()
     judge("started", IDLE)
@@ -632,165 +649,3 @@ def _(claude, judge):
     judge("asked", ASKS, RUNNING)
     terminal.kill()
     judge("killed", FAILED, message="Ended unexpectedly")
-
-
-# ---- the run ---------------------------------------------------------------
-
-
-def play(name, stage, program, folder, version, elsewhere):
-    """One scenario, with a home, a project and a model of its own. Returns its judge, and evidence if a line is wrong."""
-    model = Model()
-    folder.mkdir(parents=True)
-    claude = Claude(stage, model, program, folder, elsewhere)
-    judge = Judge(stage, claude, name, version)
-    start = time.monotonic()
-    evidence = []
-    try:
-        SCENARIOS[name](claude, judge)
-    except (Trouble, OSError, subprocess.SubprocessError) as trouble:
-        judge.add("driver", "so", str(trouble).splitlines()[0], "WRONG")
-        evidence.append(f"{trouble}")
-    except Exception:
-        judge.add("driver", "so", "broken", "WRONG")
-        evidence.append(traceback.format_exc())
-    try:
-        if any(line[4] == "WRONG" for line in judge.lines):
-            evidence += [terminal.screen() for terminal in claude.terminals]
-            evidence += [json.dumps(payload)[:1500] for payload in claude.given()]
-            evidence.append("shown: " + " · ".join(stage.seen.get(str(claude.project), [])))
-        given = claude.given()
-    finally:
-        claude.close()
-        model.close()
-    return judge, evidence, given, time.monotonic() - start
-
-
-def known_shapes():
-    """Events and their fields, as the recorded captures have them."""
-    shapes = set()
-    for path in (Path(__file__).parents[1] / "agents/claude-code").glob("*.jsonl"):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            shapes |= shapes_of(json.loads(line).get("payload", {}))
-    return shapes
-
-
-def shapes_of(payload):
-    event = payload.get("hook_event_name")
-    shapes = {(event, key) for key in payload}
-    for key in ("source", "reason", "notification_type", "error", "trigger", "tool_name"):
-        if isinstance(payload.get(key), str):
-            shapes.add((event, f"{key}={payload[key]}"))
-    for task in payload.get("background_tasks") or []:
-        shapes |= {(event, f"background_tasks.{key}") for key in task}
-        shapes.add((event, f"background_tasks.type={task.get('type')}"))
-    return shapes
-
-
-def version_of(program, environment):
-    answer = subprocess.run([program, "--version"], env=environment, stdin=subprocess.DEVNULL, capture_output=True,
-                            text=True, timeout=PATIENCE, check=False)
-    found = re.match(r"[\d.]+", answer.stdout)
-    if not found:
-        raise Trouble(f"{program} --version says {answer.stdout!r} {answer.stderr!r}")
-    return found[0]
-
-
-def table(lines):
-    """Aligned columns."""
-    head = ("scenario", "generation", "expected", "shown", "")
-    widths = [max(len(row[column]) for row in [head, *lines]) for column in range(3)]
-    widths.append(max(len(row[3]) for row in [head, *lines] if len(row[3]) < 60))
-    for row in [head, *lines]:
-        print("  ".join(text.ljust(width) for text, width in zip(row, [*widths, 0], strict=True)).rstrip())
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--prefix", required=True, type=Path)
-    parser.add_argument("--only", help="scenarios with that in their names")
-    parser.add_argument("--at-once", type=int, default=4, help="how many scenarios run side by side")
-    parser.add_argument("programs", nargs="+", type=Path)
-    options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    folder = Path(tempfile.mkdtemp(prefix="vigil-agents-"))
-    pool = concurrent.futures.ThreadPoolExecutor(options.at_once)
-    stage = None
-    status = 1
-    try:
-        stage = Stage(folder, options.prefix.resolve())
-        status = play_all(options, stage, pool)
-    except (Trouble, TimeoutError) as trouble:
-        print(f"Given up: {trouble or 'it took too long'}\n0 passed, 1 failed")
-    finally:
-        # Whatever ended it, nothing of it lives on: threads that wait would keep the process.
-        pool.shutdown(wait=False, cancel_futures=True)
-        for socket in folder.glob("*/terminal-*/tmux"):
-            subprocess.run(["tmux", "-S", socket, "kill-server"], capture_output=True, timeout=PATIENCE, check=False)
-        if stage:
-            stage.close()
-        if os.environ.get("KEEP"):
-            print(f"kept: {folder}", file=sys.stderr)
-        else:
-            # An agent that has just been ended may still write its last words.
-            end = time.monotonic() + 5
-            while folder.exists() and time.monotonic() < end:
-                shutil.rmtree(folder, ignore_errors=True)
-        sys.stdout.flush()
-    os._exit(status)
-
-
-def play_all(options, stage, pool):
-    """Every scenario with every generation; the exit status."""
-    start = time.monotonic()
-    versions = {program: version_of(program, stage.environment) for program in options.programs}
-    names = [name for name in SCENARIOS if not options.only or options.only in name]
-    runs, results, revealed = {}, {}, []
-    for number, (name, program) in enumerate((name, program) for name in names for program in versions):
-        version = versions[program]
-        # The older has its configuration in the home, the newer where a variable says.
-        elsewhere = program != options.programs[0]
-        runs[name, version] = pool.submit(play, name, stage, program.resolve(), stage.folder / f"{number:02}", version,
-                                          elsewhere)
-    for (name, version), run in runs.items():
-        judge, evidence, given, seconds = run.result(timeout=start + ALTOGETHER - time.monotonic())
-        lines = judge.lines
-        results[name, version] = lines, given
-        revealed += judge.revealed
-        verdict = "WRONG" if any(line[4] == "WRONG" for line in lines) else "ok"
-        print(f"{verdict:5}  {version}  {name}  ({seconds:.0f} s)", file=sys.stderr)
-        for line in evidence:
-            print("\n".join(f"    {part}" for part in line.splitlines() if part.strip()), file=sys.stderr)
-    report(results, stage)
-    lines = [line for lines, _given in results.values() for line in lines]
-    alive = stage.app.poll() is None
-    if not alive:
-        print(f"The application has ended with {stage.app.returncode}:\n{stage.said()}")
-    failed = sum(line[4] == "WRONG" for line in lines) + (not alive)
-    print(f"\n{len(results)} scenarios in {time.monotonic() - start:.0f} s")
-    if revealed:
-        print(f"{len(revealed)} steps that no hook tells, shown within {max(revealed):.1f} s")
-    print(f"{len(lines) + (not alive) - failed} passed, {failed} failed")
-    return 1 if failed or not lines else 0
-
-
-def report(results, stage):
-    """The table, and what the captures do not know yet."""
-    table([line for lines, _given in results.values() for line in lines])
-    known = known_shapes()
-    new = {}
-    for (_name, version), (_lines, given) in results.items():
-        for payload in given:
-            for event, shape in shapes_of(payload) - known:
-                new.setdefault((event or "?", shape), set()).add(version)
-    if new:
-        print("\nNot in the captures:")
-        for (event, shape), versions in sorted(new.items()):
-            print(f"  {event}  {shape}  ({', '.join(sorted(versions))})")
-    said = [line for line in stage.said().splitlines() if "CRITICAL" in line or "WARNING" in line]
-    if said:
-        print("\nThe application's log:")
-        print("\n".join(f"  {line}" for line in dict.fromkeys(said)))
-
-
-if __name__ == "__main__":
-    sys.exit(main())
