@@ -9,7 +9,7 @@
 use std::path::PathBuf;
 
 use super::hooks::{Hooks, Wanted};
-use super::json::{Document, is_blank};
+use super::json::{Document, Syntax, is_blank};
 use super::{Surroundings, Version, file};
 
 /// The agent's id in the catalogue.
@@ -59,7 +59,7 @@ const EVENTS: &[Event] = &[
 ];
 
 /// Its settings.
-pub const HOOKS: Hooks = Hooks { agent: ID, wanted };
+pub const HOOKS: Hooks = Hooks { wanted };
 
 /// The user's settings: in `$CLAUDE_CONFIG_DIR`, else in `~/.claude`.
 pub fn file(surroundings: &Surroundings) -> Option<PathBuf> {
@@ -76,6 +76,8 @@ pub fn wanted(version: Option<Version>) -> Wanted {
         required: names(&|event| known(event) && (event.core || version.is_some())),
         allowed: names(&known),
         timeout: TIMEOUT,
+        name: None,
+        syntax: Syntax::Strict,
     }
 }
 
@@ -83,7 +85,8 @@ pub fn wanted(version: Option<Version>) -> Wanted {
 pub fn switched_off(surroundings: &Surroundings, settings: &[Option<String>]) -> Option<String> {
     let is_set = |text: &str, key: &str| {
         !is_blank(text)
-            && Document::parse(text).is_ok_and(|settings| settings.root().get(key).is_some_and(|v| v.is_true()))
+            && Document::parse(text, Syntax::Strict)
+                .is_ok_and(|settings| settings.root().get(key).is_some_and(|v| v.is_true()))
     };
     if settings.iter().flatten().any(|text| is_set(text, "disableAllHooks")) {
         let place = file(surroundings).map(|file| file.display().to_string()).unwrap_or_default();

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::command::{self, Ours};
-use super::json::{self, Document, Edit, Emptied, Flaw, Fresh, Kind, Node};
+use super::json::{self, Document, Edit, Emptied, Flaw, Fresh, Kind, Node, Syntax};
 use super::part::{Fault, Format, Left, Survey};
 use super::{Version, file};
 
@@ -22,13 +22,15 @@ pub struct Wanted {
     pub allowed: Vec<&'static str>,
     /// After how long the agent gives up on us, in its own unit.
     pub timeout: u32,
+    /// What each handler is called, where the agent shows a name.
+    pub name: Option<&'static str>,
+    /// What the agent reads the file with.
+    pub syntax: Syntax,
 }
 
 /// Such a file, as a [`Format`].
 #[derive(Debug)]
 pub struct Hooks {
-    /// The agent's id.
-    pub agent: &'static str,
     /// What the file of that version should hold. Of an unknown one only what every version has is required.
     pub wanted: fn(Option<Version>) -> Wanted,
 }
@@ -48,7 +50,7 @@ impl Format for Hooks {
     }
 
     fn uninstall(&self, text: &str) -> Result<Left, Flaw> {
-        uninstall(text, self.agent)
+        uninstall(text, &(self.wanted)(None))
     }
 
     fn snippet(&self, version: Option<Version>, program: &str) -> String {
@@ -144,7 +146,7 @@ pub fn survey(text: &str, wanted: &Wanted, runs: &dyn Fn(&str) -> bool) -> Resul
     if json::is_blank(text) {
         return Ok(Survey { required: wanted.required.len(), missing: wanted.required.clone(), ..Survey::default() });
     }
-    let document = Document::parse(text)?;
+    let document = Document::parse(text, wanted.syntax)?;
     check_shape(&document, wanted)?;
     let mut entries = entries(&document, wanted.agent);
     entries.retain(|entry| entry.seen);
@@ -198,7 +200,7 @@ pub fn install(text: Option<&str>, wanted: &Wanted, program: &str) -> Result<Str
         let fresh = snippet(wanted, program);
         return Ok(text.map_or_else(|| format!("{fresh}\n"), |blanks| format!("{blanks}{fresh}")));
     };
-    check_shape(&Document::parse(text)?, wanted)?;
+    check_shape(&Document::parse(text, wanted.syntax)?, wanted)?;
     let text = mend(text, wanted, program)?;
     let text = drop_surplus(&text, wanted)?;
     complete(&text, wanted, program)
@@ -211,11 +213,13 @@ pub fn snippet(wanted: &Wanted, program: &str) -> String {
 }
 
 fn handler(wanted: &Wanted, program: &str) -> Fresh {
-    Fresh::Object(vec![
+    let name = wanted.name.map(|name| ("name".into(), Fresh::Text(name.into())));
+    let rest = [
         ("type".into(), Fresh::Text("command".into())),
         ("command".into(), Fresh::Text(command::write(program, wanted.agent))),
         ("timeout".into(), Fresh::Number(wanted.timeout)),
-    ])
+    ];
+    Fresh::Object(name.into_iter().chain(rest).collect())
 }
 
 fn group(wanted: &Wanted, program: &str) -> Fresh {
@@ -228,7 +232,7 @@ fn list(wanted: &Wanted, program: &str) -> Fresh {
 
 /// Brings the entries that are there up to date, each in its place.
 fn mend(text: &str, wanted: &Wanted, program: &str) -> Result<String, Flaw> {
-    let document = Document::parse(text)?;
+    let document = Document::parse(text, wanted.syntax)?;
     let edits = entries(&document, wanted.agent).into_iter().filter_map(|entry| {
         let current = Ours { program: program.to_string(), guarded: true };
         if !entry.waits {
@@ -245,7 +249,7 @@ fn mend(text: &str, wanted: &Wanted, program: &str) -> Result<String, Flaw> {
 
 /// Removes entries where the agent would not have them or does not see them, and second ones.
 fn drop_surplus(text: &str, wanted: &Wanted) -> Result<String, Flaw> {
-    let document = Document::parse(text)?;
+    let document = Document::parse(text, wanted.syntax)?;
     let mut served = BTreeSet::new();
     let surplus: BTreeSet<usize> = entries(&document, wanted.agent)
         .iter()
@@ -263,7 +267,7 @@ fn drop_surplus(text: &str, wanted: &Wanted) -> Result<String, Flaw> {
 
 /// Appends an entry for each required event that has none.
 fn complete(text: &str, wanted: &Wanted, program: &str) -> Result<String, Flaw> {
-    let document = Document::parse(text)?;
+    let document = Document::parse(text, wanted.syntax)?;
     let entries = entries(&document, wanted.agent);
     let missing: Vec<&str> = wanted
         .required
@@ -276,15 +280,18 @@ fn complete(text: &str, wanted: &Wanted, program: &str) -> Result<String, Flaw> 
     let Some(hooks) = root.get("hooks") else {
         let lists = missing.iter().map(|event| ((*event).to_string(), list.clone())).collect();
         let edit = json::append(&document, root, &[(Some("hooks"), &Fresh::Object(lists))]);
-        return Ok(json::apply(text, vec![edit]));
+        return Ok(json::apply(text, edit));
     };
     let group = group(wanted, program);
     let (there, absent): (Vec<&str>, Vec<&str>) = missing.iter().partition(|event| hooks.get(event).is_some());
-    let mut edits: Vec<Edit> =
-        there.iter().filter_map(|event| Some(json::append(&document, hooks.get(event)?, &[(None, &group)]))).collect();
+    let mut edits: Vec<Edit> = there
+        .iter()
+        .filter_map(|event| Some(json::append(&document, hooks.get(event)?, &[(None, &group)])))
+        .flatten()
+        .collect();
     if !absent.is_empty() {
         let members: Vec<(Option<&str>, &Fresh)> = absent.iter().map(|event| (Some(*event), &list)).collect();
-        edits.push(json::append(&document, hooks, &members));
+        edits.extend(json::append(&document, hooks, &members));
     }
     Ok(json::apply(text, edits))
 }
@@ -294,13 +301,13 @@ fn complete(text: &str, wanted: &Wanted, program: &str) -> Result<String, Flaw> 
 /// # Errors
 ///
 /// Where the text is not JSON.
-pub fn uninstall(text: &str, agent: &str) -> Result<Left, Flaw> {
+pub fn uninstall(text: &str, wanted: &Wanted) -> Result<Left, Flaw> {
     if json::is_blank(text) {
         return Ok(Left::Text(text.to_string()));
     }
-    let document = Document::parse(text)?;
+    let document = Document::parse(text, wanted.syntax)?;
     let root = document.root().span();
-    let fate = strip(&document, &|handler| ours(handler, agent).is_some());
+    let fate = strip(&document, &|handler| ours(handler, wanted.agent).is_some());
     // What is around the settings tells a file that came with them from one that was empty.
     let left = match (&fate, &text[..root.start], &text[root.end..]) {
         (Fate::Goes(_), blanks, "") => Left::Text(blanks.to_string()),

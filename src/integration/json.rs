@@ -5,15 +5,18 @@
 //! comment, a comma too many, a number like `01` or `1.` is a flaw with its line and column. A byte order mark before
 //! the text is passed over. It keeps no stack of calls, so that no depth of nesting can end the program, and it decodes
 //! nothing: numbers and texts stay as they are spelled, half a surrogate pair included, and a key that is there twice
-//! is there twice.
+//! is there twice. For agents that take comments ([`Syntax::Commented`]) those count as blanks, and are kept wherever
+//! something is put in or taken out around them.
 //!
 //! (Of the crates, `jsonc-parser` comes nearest. Its tree accepts comments whatever it is told, writes objects of one
 //! line anew, and does not give back what it has taken in: an inserted and removed member leaves another text.)
 
+mod comments;
 mod edit;
 
 pub use edit::{Edit, Emptied, Fresh, append, apply, fresh_text, is_blank, remove, replace};
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
@@ -51,6 +54,15 @@ impl fmt::Display for Flaw {
 /// What stands before some files of other systems.
 pub const BYTE_ORDER_MARK: char = '\u{feff}';
 
+/// What an agent reads with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syntax {
+    /// JSON and nothing else.
+    Strict,
+    /// JSON with `// …` and `/* … */` where blanks may be.
+    Commented,
+}
+
 /// What a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -76,7 +88,13 @@ struct Entry {
 /// A text that is JSON.
 #[derive(Debug)]
 pub struct Document<'t> {
-    text: &'t str,
+    original: &'t str,
+    /// With blanks in the place of comments.
+    text: Cow<'t, str>,
+    /// Where there are comments, without the line end that ends one.
+    comments: Vec<Range<usize>>,
+    /// Where those end that their line does not end.
+    blocks: Vec<usize>,
     /// Each node before those in it; an object's are keys and values in turn.
     entries: Vec<Entry>,
 }
@@ -110,13 +128,23 @@ impl<'t> Document<'t> {
     /// # Errors
     ///
     /// The first flaw of a text that is not JSON.
-    pub fn parse(text: &'t str) -> Result<Self, Flaw> {
-        Reader { text, bytes: text.as_bytes(), at: 0, entries: Vec::new(), open: Vec::new() }.read()
+    pub fn parse(text: &'t str, syntax: Syntax) -> Result<Self, Flaw> {
+        let comments = if syntax == Syntax::Commented { comments::find(text)? } else { Vec::new() };
+        let blocks = comments.iter().filter(|at| text[at.start..].starts_with("/*")).map(|at| at.end).collect();
+        let (original, text) = (text, comments::without(text, &comments));
+        let bytes = text.as_bytes();
+        let entries = Reader { original, text: &text, bytes, at: 0, entries: Vec::new(), open: Vec::new() }.read()?;
+        Ok(Self { original, text, comments, blocks, entries })
     }
 
-    /// The text itself.
-    pub fn text(&self) -> &'t str {
-        self.text
+    /// The text, with blanks in the place of comments: each byte is where it was.
+    fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The comments that lie in a part of the text.
+    fn comments_in(&self, part: &Range<usize>) -> impl Iterator<Item = &Range<usize>> {
+        self.comments.iter().filter(move |comment| part.start <= comment.start && comment.end <= part.end)
     }
 
     /// The value that is the text.
@@ -198,7 +226,7 @@ impl<'d> Node<'d> {
 
     /// A flaw at its beginning.
     pub fn flaw(&self, what: impl Into<String>) -> Flaw {
-        Flaw::new(self.document.text, self.span().start, what)
+        Flaw::new(self.document.original, self.span().start, what)
     }
 }
 
@@ -213,6 +241,8 @@ enum Due {
 }
 
 struct Reader<'t> {
+    /// What flaws are told of.
+    original: &'t str,
     text: &'t str,
     bytes: &'t [u8],
     at: usize,
@@ -221,8 +251,8 @@ struct Reader<'t> {
     open: Vec<usize>,
 }
 
-impl<'t> Reader<'t> {
-    fn read(mut self) -> Result<Document<'t>, Flaw> {
+impl Reader<'_> {
+    fn read(mut self) -> Result<Vec<Entry>, Flaw> {
         if self.text.starts_with(BYTE_ORDER_MARK) {
             self.at = BYTE_ORDER_MARK.len_utf8();
         }
@@ -243,7 +273,7 @@ impl<'t> Reader<'t> {
                 }
                 (Due::Key | Due::KeyOrEnd, _) => return Err(self.unexpected("a key in quotes")),
                 (Due::CommaOrEnd, found) => match (self.open.last().map(|open| self.entries[*open].kind), found) {
-                    (None, None) => return Ok(Document { text: self.text, entries: self.entries }),
+                    (None, None) => return Ok(self.entries),
                     (None, Some(_)) => return Err(self.unexpected("the end")),
                     (Some(Kind::Array), Some(b']')) | (Some(Kind::Object), Some(b'}')) => self.close(),
                     (Some(kind), Some(b',')) => self.comma(kind)?,
@@ -271,7 +301,7 @@ impl<'t> Reader<'t> {
             Some(found) if found.is_control() => format!("a control character where {wanted} is due"),
             Some(found) => format!("`{found}` where {wanted} is due"),
         };
-        Flaw::new(self.text, self.at, what)
+        Flaw::new(self.original, self.at, what)
     }
 
     fn comma(&mut self, kind: Kind) -> Result<Due, Flaw> {
@@ -279,7 +309,7 @@ impl<'t> Reader<'t> {
         self.at += 1;
         self.skip_blank();
         match (kind, self.peek()) {
-            (_, Some(b']' | b'}')) => Err(Flaw::new(self.text, comma, "a comma before a closing bracket")),
+            (_, Some(b']' | b'}')) => Err(Flaw::new(self.original, comma, "a comma before a closing bracket")),
             (Kind::Object, _) => Ok(Due::Key),
             _ => Ok(Due::Value),
         }
@@ -340,12 +370,12 @@ impl<'t> Reader<'t> {
                     self.at += match escape {
                         [b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => 2,
                         [b'u', code @ ..] if code.len() >= 4 && digits(&code[..4]) => 6,
-                        _ => return Err(Flaw::new(self.text, self.at, "an escape that JSON does not have")),
+                        _ => return Err(Flaw::new(self.original, self.at, "an escape that JSON does not have")),
                     };
                 }
-                Some(0..=0x1f) => return Err(Flaw::new(self.text, self.at, "a control character in a text")),
+                Some(0..=0x1f) => return Err(Flaw::new(self.original, self.at, "a control character in a text")),
                 Some(_) => self.at += 1,
-                None => return Err(Flaw::new(self.text, start, "a text that does not end")),
+                None => return Err(Flaw::new(self.original, start, "a text that does not end")),
             }
         }
         self.at += 1;

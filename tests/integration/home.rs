@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use vigil::integration::json::{Document, Item};
+use vigil::integration::json::{Document, Item, Syntax};
 
 /// A user who may do nothing that the files do not allow. The super-user is not held up by modes.
 pub const NOBODY: u32 = 65534;
@@ -85,7 +85,7 @@ impl Home {
     /// The events with an entry of ours, each as often as it has one.
     pub fn events(&self) -> Vec<String> {
         let text = self.text();
-        let document = Document::parse(&text).expect("the settings are JSON");
+        let document = Document::parse(&text, Syntax::Strict).expect("the settings are JSON");
         let lists = document.root().get("hooks").expect("there are hooks").items();
         let ours = |list: &Item<'_>| list.value.source().matches("hook claude || :").count();
         lists.iter().flat_map(|list| vec![list.key.unwrap().string().unwrap(); ours(list)]).collect()

@@ -143,7 +143,7 @@ proptest! {
         let survey = survey(&after, &wanted, &|program| program == PROGRAM).unwrap();
         prop_assert_eq!((survey.fault, survey.missing.len()), (None, 0), "{}", after);
         prop_assert_eq!(install(Some(&after), &wanted, PROGRAM).unwrap(), after.clone(), "twice is once");
-        prop_assert_eq!(uninstall(&after, "claude").unwrap(), Left::Text(text), "{}", after);
+        prop_assert_eq!(uninstall(&after, &claude::wanted(None)).unwrap(), Left::Text(text), "{}", after);
     }
 
     /// Only bytes are added: what was there is there in its order.
@@ -165,7 +165,7 @@ proptest! {
         let seen = survey(&after, &wanted, &|program| program == PROGRAM).unwrap();
         prop_assert_eq!((seen.fault, seen.missing.len()), (None, 0), "{}", after);
         prop_assert_eq!(install(Some(&after), &wanted, PROGRAM).unwrap(), after.clone(), "twice is once");
-        if let Left::Text(left) = uninstall(&after, "claude").unwrap() {
+        if let Left::Text(left) = uninstall(&after, &claude::wanted(None)).unwrap() {
             let none = survey(&left, &wanted, &|_| true).unwrap();
             prop_assert_eq!(none.served, 0, "{}", left);
             prop_assert!(!left.contains("vigilctl"), "{}", left);

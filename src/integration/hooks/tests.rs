@@ -5,7 +5,14 @@ use super::*;
 const PROGRAM: &str = "/usr/bin/vigilctl";
 
 fn wanted() -> Wanted {
-    Wanted { agent: "claude", required: vec!["Start", "Stop"], allowed: vec!["Start", "Stop", "Task"], timeout: 5 }
+    Wanted {
+        agent: "claude",
+        required: vec!["Start", "Stop"],
+        allowed: vec!["Start", "Stop", "Task"],
+        timeout: 5,
+        name: None,
+        syntax: Syntax::Strict,
+    }
 }
 
 fn installed(text: &str) -> String {
@@ -26,21 +33,21 @@ fn one_line_stays_one_line() {
     let ours = ours();
     let expected = format!(r#"{{"a":1,"hooks":{{"Start":[{{"hooks":[{ours}]}}],"Stop":[{{"hooks":[{ours}]}}]}}}}"#);
     assert_eq!(after, expected);
-    assert_eq!(uninstall(&after, "claude").unwrap(), Left::Text(r#"{"a":1}"#.into()));
+    assert_eq!(uninstall(&after, &wanted()).unwrap(), Left::Text(r#"{"a":1}"#.into()));
 }
 
 #[test]
 fn neighbours_in_our_group_stay() {
     let text = format!(r#"{{"hooks":{{"Stop":[{{"hooks":[{{"type":"command","command":"a"}},{}]}}]}}}}"#, ours());
     let left = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"a"}]}]}}"#;
-    assert_eq!(uninstall(&text, "claude").unwrap(), Left::Text(left.into()));
+    assert_eq!(uninstall(&text, &wanted()).unwrap(), Left::Text(left.into()));
 }
 
 #[test]
 fn a_group_that_says_more_stays() {
     let text = format!(r#"{{"hooks":{{"Stop":[{{"matcher":"Bash","hooks":[{}]}}]}}}}"#, ours());
     let left = r#"{"hooks":{"Stop":[{"matcher":"Bash","hooks":[]}]}}"#;
-    assert_eq!(uninstall(&text, "claude").unwrap(), Left::Text(left.into()));
+    assert_eq!(uninstall(&text, &wanted()).unwrap(), Left::Text(left.into()));
 }
 
 #[test]
@@ -132,9 +139,52 @@ fn another_shape_is_refused() {
 #[test]
 fn a_file_that_came_with_the_entries_goes_with_them() {
     let made = install(None, &wanted(), PROGRAM).unwrap();
-    assert_eq!(uninstall(&made, "claude").unwrap(), Left::Nothing);
+    assert_eq!(uninstall(&made, &wanted()).unwrap(), Left::Nothing);
     for blanks in ["", "\n", " \r\n", "\u{feff}"] {
         let after = installed(blanks);
-        assert_eq!(uninstall(&after, "claude").unwrap(), Left::Text(blanks.into()), "{blanks:?}");
+        assert_eq!(uninstall(&after, &wanted()).unwrap(), Left::Text(blanks.into()), "{blanks:?}");
+    }
+}
+
+/// For an agent that takes comments and shows a name.
+fn commented() -> Wanted {
+    Wanted { name: Some("vigil"), syntax: Syntax::Commented, ..wanted() }
+}
+
+#[test]
+fn comments_stay_where_they_are() {
+    for text in [
+        "{\n  // mine\n  \"a\": 1 // one\n}\n",
+        "{\n  \"hooks\": { // theirs\n    \"Stop\": [] /* empty */\n  } // end\n  // last\n}",
+        "{\r\n\t\"hooks\": {\r\n\t\t// none yet\r\n\t}\r\n}",
+        "/* {\"hooks\": 1} */ {\"u\": \"http://x/*y*/\"} // after",
+        "{\"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"x\"} // x\n]} /* g */ ] /* l */} /* h */}",
+    ] {
+        let after = install(Some(text), &commented(), PROGRAM).unwrap();
+        let survey = survey(&after, &commented(), &|_| true).unwrap();
+        assert!(survey.missing.is_empty() && survey.fault.is_none(), "{after}");
+        assert!(after.contains(r#""name": "vigil""#) || after.contains(r#""name":"vigil""#), "{after}");
+        assert_eq!(install(Some(&after), &commented(), PROGRAM).unwrap(), after);
+        assert_eq!(uninstall(&after, &commented()).unwrap(), Left::Text(text.into()), "{after}");
+    }
+}
+
+#[test]
+fn nothing_but_comments_is_no_settings() {
+    assert!(install(Some("// only this"), &commented(), PROGRAM).is_err());
+    assert!(uninstall("// only this", &commented()).is_err());
+}
+
+#[test]
+fn a_comment_in_what_is_ours_outlives_it() {
+    let made = install(Some("{\"a\": 1}"), &commented(), PROGRAM).unwrap();
+    for (at, what) in
+        [("\"Start\"", "/* why */ "), ("{\"name\"", "// line\n"), ("}], ", "/* b */"), ("\"Stop\"", "// c\n")]
+    {
+        let at = made.find(at).unwrap_or_else(|| panic!("{at} in {made}"));
+        let with = format!("{}{what}{}", &made[..at], &made[at..]);
+        let Left::Text(left) = uninstall(&with, &commented()).unwrap() else { panic!("{with}") };
+        assert!(left.contains(what.trim()), "{left}");
+        assert_eq!(survey(&left, &commented(), &|_| true).unwrap().served, 0, "{left}");
     }
 }

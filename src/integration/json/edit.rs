@@ -6,9 +6,11 @@
 //!
 //! - Behind others, a comma and the new item are put right behind the last one; a removal cuts from the end of the one
 //!   before to the end of the removed one.
+//!   A comment in the rest of the last one's line stays in that line: the comma goes before it, the item behind it.
 //! - Into brackets that were there and held nothing but (perhaps no) blanks, the new items are put behind those blanks
 //!   *and one space*. That space at the end of a line is what tells such brackets from ones that came with their items:
 //!   these go when they are empty again, those stay, with their own blanks.
+//! - A comment in what is cut stays where it was cut.
 
 use std::ops::Range;
 
@@ -121,7 +123,7 @@ impl Layout<'_> {
 
 impl<'t> Layout<'t> {
     /// How the document is laid out as a whole.
-    fn of(document: &Document<'t>) -> Self {
+    fn of(document: &'t Document<'_>) -> Self {
         let text = document.text();
         let newline = match text.find('\n') {
             Some(at) if text[..at].ends_with('\r') => "\r\n",
@@ -164,7 +166,7 @@ fn blanks_before(text: &str, at: usize) -> &str {
 }
 
 /// Puts items behind all others of a container. In an object each has its key.
-pub fn append(document: &Document<'_>, container: Node<'_>, items: &[(Option<&str>, &Fresh)]) -> Edit {
+pub fn append(document: &Document<'_>, container: Node<'_>, items: &[(Option<&str>, &Fresh)]) -> Vec<Edit> {
     let text = document.text();
     let mut layout = Layout::of(document);
     if let Some(colon) = colon(text, container) {
@@ -185,10 +187,14 @@ pub fn append(document: &Document<'_>, container: Node<'_>, items: &[(Option<&st
                 ""
             }
         };
-        out.push(',');
         out.push_str(&layout.between(deep));
         write_items(&mut out, items, &layout, deep);
-        return Edit { at: last.span().end..last.span().end, text: out };
+        let end = last.span().end;
+        let comment = layout.newline.and_then(|_| end_of_comments(document, end));
+        return match comment {
+            Some(behind) => vec![put(end, ","), put(behind, out)],
+            None => vec![put(end, format!(",{out}"))],
+        };
     }
     let span = container.span();
     let blanks = &text[span.start + 1..span.end - 1];
@@ -201,7 +207,52 @@ pub fn append(document: &Document<'_>, container: Node<'_>, items: &[(Option<&st
     out.push_str(&layout.line(&deep));
     write_items(&mut out, items, &layout, &deep);
     out.push_str(&layout.line(outer));
-    Edit { at: span.end - 1..span.end - 1, text: out }
+    vec![put(span.end - 1, out)]
+}
+
+fn put(at: usize, text: impl Into<String>) -> Edit {
+    Edit { at: at..at, text: text.into() }
+}
+
+/// Where the comments end that fill the rest of a line, from that byte on, if there are any.
+fn end_of_comments(document: &Document<'_>, at: usize) -> Option<usize> {
+    let length = document.text()[at..].find(['\n', '\r'])?;
+    let rest = at..at + length;
+    let only = document.text()[rest.clone()].trim_matches([' ', '\t']).is_empty();
+    let last = document.comments_in(&rest).last()?;
+    only.then_some(last.end)
+}
+
+/// Cuts a part of the text, but for its comments; behind one that its line ends, that end stays, too.
+fn cut(document: &Document<'_>, part: Range<usize>) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    let mut from = part.start;
+    for comment in document.comments_in(&part) {
+        edits.push(Edit { at: from..comment.start, text: String::new() });
+        from = behind(document, comment).min(part.end);
+    }
+    edits.push(Edit { at: from..part.end, text: String::new() });
+    edits
+}
+
+/// Where what belongs to a comment ends: of a block that is its end, of a line the indentation of the next one.
+fn behind(document: &Document<'_>, comment: &Range<usize>) -> usize {
+    let rest = &document.text()[comment.end..];
+    if document.blocks.contains(&comment.end) {
+        return comment.end;
+    }
+    let line = rest.find('\n').map_or(0, |newline| newline + 1);
+    comment.end + line + (rest[line..].len() - rest[line..].trim_start_matches([' ', '\t']).len())
+}
+
+/// Cuts items from behind the one before them, with its comma; comments between stay where they are.
+fn cut_behind(document: &Document<'_>, before: usize, first: usize, end: usize, more: bool) -> Vec<Edit> {
+    let Some(last) = document.comments_in(&(before..first)).last() else { return cut(document, before..end) };
+    let comma = before + document.text()[before..first].find(',').unwrap_or_default();
+    let from = if more { behind(document, last) } else { last.end };
+    let mut edits = vec![Edit { at: comma..comma + 1, text: String::new() }];
+    edits.extend(cut(document, from..end));
+    edits
 }
 
 /// Puts a value in the place of another, in its layout.
@@ -258,24 +309,26 @@ pub fn remove(document: &Document<'_>, container: Node<'_>, goes: impl Fn(usize)
     let text = document.text();
     let spans: Vec<Range<usize>> = container.items().iter().map(Item::span).collect();
     let stays: Vec<usize> = (0..spans.len()).filter(|at| !goes(*at)).collect();
-    let cut = |at: Range<usize>| Edit { at, text: String::new() };
+    let cut = |at: Range<usize>| cut(document, at);
     let (Some(first), Some(last)) = (spans.first(), stays.last()) else {
         let inside = container.span().start + 1..container.span().end - 1;
         let Some(first) = spans.first() else { return Emptied::Kept(Vec::new()) };
         return match blanks_of_old(&text[inside.start..first.start]) {
-            Some(blanks) => Emptied::Kept(vec![cut(inside.start + blanks.len()..inside.end)]),
-            None => Emptied::Made(vec![cut(inside)]),
+            Some(blanks) => Emptied::Kept(cut(inside.start + blanks.len()..inside.end)),
+            None => Emptied::Made(cut(inside)),
         };
     };
     let mut edits = Vec::new();
     if stays[0] > 0 {
-        edits.push(cut(first.start..spans[stays[0]].start));
+        edits.extend(cut(first.start..spans[stays[0]].start));
     }
     for pair in stays.windows(2).filter(|pair| pair[1] - pair[0] > 1) {
-        edits.push(cut(spans[pair[0]].end..spans[pair[1] - 1].end));
+        let (before, first) = (spans[pair[0]].end, spans[pair[0] + 1].start);
+        edits.extend(cut_behind(document, before, first, spans[pair[1] - 1].end, true));
     }
     if last + 1 < spans.len() {
-        edits.push(cut(spans[*last].end..spans[spans.len() - 1].end));
+        let (before, first) = (spans[*last].end, spans[last + 1].start);
+        edits.extend(cut_behind(document, before, first, spans[spans.len() - 1].end, false));
     }
     Emptied::No(edits)
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn flaw(text: &str) -> String {
-    Document::parse(text).expect_err(text).to_string()
+    Document::parse(text, Syntax::Strict).expect_err(text).to_string()
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn a_flaw_says_where() {
 #[test]
 fn spellings_are_left_alone() {
     let text = "{\"a\": [1.50, -0, 1E+2, \"\\u00fc\\ud800\"], \"a\": null}";
-    let document = Document::parse(text).unwrap();
+    let document = Document::parse(text, Syntax::Strict).unwrap();
     let both: Vec<&str> = document.root().all("a").iter().map(Node::source).collect();
     assert_eq!(both, ["[1.50, -0, 1E+2, \"\\u00fc\\ud800\"]", "null"]);
     assert_eq!(document.root().get("a").unwrap().source(), "null", "the last of two counts");
@@ -45,23 +45,23 @@ fn spellings_are_left_alone() {
 
 #[test]
 fn keys_are_read_as_they_are_meant() {
-    let document = Document::parse(r#"{"h\u006foks": {"x": 1}, "\ud800": 2}"#).unwrap();
+    let document = Document::parse(r#"{"h\u006foks": {"x": 1}, "\ud800": 2}"#, Syntax::Strict).unwrap();
     assert_eq!(document.root().get("hooks").unwrap().source(), r#"{"x": 1}"#);
 }
 
 #[test]
 fn depth_ends_nothing() {
     let deep = format!("{{\"a\": {}{}}}", "[".repeat(1_000_000), "]".repeat(1_000_000));
-    let document = Document::parse(&deep).unwrap();
+    let document = Document::parse(&deep, Syntax::Strict).unwrap();
     assert_eq!(document.root().items().len(), 1);
-    let edit = append(&document, document.root(), &[(Some("b"), &Fresh::Number(1))]);
-    assert!(apply(&deep, vec![edit]).ends_with("]]], \"b\": 1}"));
+    let edits = append(&document, document.root(), &[(Some("b"), &Fresh::Number(1))]);
+    assert!(apply(&deep, edits).ends_with("]]], \"b\": 1}"));
 }
 
 fn appended(text: &str) -> String {
-    let document = Document::parse(text).unwrap();
+    let document = Document::parse(text, Syntax::Strict).unwrap();
     let value = Fresh::Object(vec![("b".into(), Fresh::Array(vec![Fresh::Number(1), Fresh::Text("\"".into())]))]);
-    apply(text, vec![append(&document, document.root(), &[(Some("n"), &value)])])
+    apply(text, append(&document, document.root(), &[(Some("n"), &value)]))
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn what_is_put_in_looks_like_its_neighbours() {
 #[test]
 fn a_removal_cuts_only_what_goes() {
     let text = "[ 1 ,2,\n 3 ]";
-    let document = Document::parse(text).unwrap();
+    let document = Document::parse(text, Syntax::Strict).unwrap();
     let without = |goes: &[usize]| match remove(&document, document.root(), |at| goes.contains(&at)) {
         Emptied::No(edits) => apply(text, edits),
         _ => panic!("something stays"),
@@ -103,13 +103,13 @@ proptest! {
     #[test]
     fn it_is_exactly_json(text in r#"[\[\]{}:,"\\u0-9a-f.eE+\- /\ntrlsn]{0,24}"#) {
         let theirs = serde_json::from_str::<serde::de::IgnoredAny>(&text);
-        let ours = Document::parse(&text);
+        let ours = Document::parse(&text, Syntax::Strict);
         prop_assert_eq!(ours.is_ok(), theirs.is_ok(), "{:?} {:?}", ours, theirs);
     }
 
     #[test]
     fn no_text_makes_it_fail(text in any::<String>()) {
-        if let Err(flaw) = Document::parse(&text) {
+        if let Err(flaw) = Document::parse(&text, Syntax::Strict) {
             prop_assert!(flaw.line >= 1 && flaw.column >= 1);
         }
     }
@@ -118,13 +118,56 @@ proptest! {
     #[test]
     fn empty_brackets_get_their_blanks_back(blanks in "[ \t\n\r]{0,6}", line in any::<bool>()) {
         let text = if line { format!("{{\"a\": {{{blanks}}}}}") } else { format!("{{{blanks}}}") };
-        let document = Document::parse(&text).unwrap();
+        let document = Document::parse(&text, Syntax::Strict).unwrap();
         let container = if line { document.root().get("a").unwrap() } else { document.root() };
-        let full = apply(&text, vec![append(&document, container, &[(Some("n"), &Fresh::Number(1))])]);
-        let document = Document::parse(&full).unwrap();
+        let full = apply(&text, append(&document, container, &[(Some("n"), &Fresh::Number(1))]));
+        let document = Document::parse(&full, Syntax::Strict).unwrap();
         let container = if line { document.root().get("a").unwrap() } else { document.root() };
         let emptied = remove(&document, container, |_| true);
         prop_assert!(matches!(emptied, Emptied::Kept(_)), "{:?}", full);
         prop_assert_eq!(apply(&full, emptied.edits()), text);
+    }
+}
+
+#[test]
+fn comments_count_as_blanks_where_they_may_be() {
+    let text = "// first\n{ /* a\n */ \"a\": [1, // one\r\n 2], \"b\": \"// no\\\" /* comment */\" }//";
+    let document = Document::parse(text, Syntax::Commented).unwrap();
+    assert_eq!(document.root().get("b").unwrap().source(), "\"// no\\\" /* comment */\"");
+    assert_eq!(document.root().get("a").unwrap().items().len(), 2);
+    for (text, says) in [
+        ("{ /* a", "line 1, column 3: a comment that does not end"),
+        ("{\"a\": 1,} // a", "line 1, column 8: a comma before a closing bracket"),
+        ("// a", "line 1, column 5: the text ends where a value is due"),
+        ("{\"ü\": /* ü */ x}", "line 1, column 15: `x` where a value is due"),
+    ] {
+        assert_eq!(Document::parse(text, Syntax::Commented).expect_err(text).to_string(), says);
+    }
+}
+
+proptest! {
+    /// Without comments both are the same, and with them nothing fails.
+    #[test]
+    fn comments_are_all_that_is_more(text in r#"[\[\]{}:,"\\u0-9a-f.eE+\- /*\ntrlsn]{0,24}"#) {
+        let (strict, commented) = (Document::parse(&text, Syntax::Strict), Document::parse(&text, Syntax::Commented));
+        if strict.is_ok() || !text.contains("//") && !text.contains("/*") {
+            prop_assert_eq!(strict.is_ok(), commented.is_ok());
+        }
+    }
+
+    /// What is put in among comments leaves no trace.
+    #[test]
+    fn comments_get_their_places_back(
+        before in "(//[a-z]{0,3}\n|/\\*[a-z\n]{0,3}\\*/|[ \n]){0,3}",
+        behind in "(//[a-z]{0,3}\n|/\\*[a-z\n]{0,3}\\*/|[ \n]){0,3}",
+        item in any::<bool>(),
+    ) {
+        let text = format!("{{{before}{}{behind}}}", if item { "\"a\": 1" } else { "" });
+        let document = Document::parse(&text, Syntax::Commented).unwrap();
+        let full = apply(&text, append(&document, document.root(), &[(Some("n"), &Fresh::Number(1))]));
+        let document = Document::parse(&full, Syntax::Commented).unwrap();
+        prop_assert_eq!(document.root().items().len(), 1 + usize::from(item), "{:?}", full);
+        let edits = remove(&document, document.root(), |at| at == usize::from(item)).edits();
+        prop_assert_eq!(apply(&full, edits), text, "{:?}", full);
     }
 }
