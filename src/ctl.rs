@@ -20,6 +20,11 @@ mod watch;
 
 use std::process::ExitCode;
 
+/// The command line as it is described, for what is made of it: completions.
+pub fn description() -> clap::Command {
+    line::description()
+}
+
 /// Runs one command.
 pub fn main() -> ExitCode {
     // Arguments that are not UTF-8 are read as well as they can be: a guest takes any.

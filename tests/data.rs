@@ -2,7 +2,7 @@
 //! Data files are tested like code: each by its own validator where that is installed, and against what the
 //! programs rely on. Each check that is ours is tried on a planted offence too.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -338,4 +338,27 @@ fn the_demo_day_can_be_played() {
         assert!(cwd.is_none_or(|cwd| cwd == "@SHOP@" || cwd == "@PAYMENTS@"), "line {}", index + 1);
     }
     assert!(last <= 25_000, "the day is long: {last} ms");
+}
+
+#[test]
+fn the_completions_are_those_of_the_command_line() {
+    use clap_complete::Shell;
+    for (shell, file) in [(Shell::Bash, "vigilctl.bash"), (Shell::Zsh, "_vigilctl"), (Shell::Fish, "vigilctl.fish")] {
+        let mut made = Vec::new();
+        clap_complete::generate(shell, &mut vigil::ctl::description(), "vigilctl", &mut made);
+        let file = format!("data/completions/{file}");
+        assert_eq!(read(&file), String::from_utf8(made).unwrap(), "{file}: cargo run --example completions");
+    }
+}
+
+#[test]
+fn every_translation_is_installed() {
+    let listed: BTreeSet<String> =
+        read("po/LINGUAS").lines().filter(|line| !line.starts_with('#')).map(ToString::to_string).collect();
+    let there: BTreeSet<String> = fs::read_dir(root().join("po"))
+        .unwrap()
+        .filter_map(|entry| entry.unwrap().file_name().to_str()?.strip_suffix(".po").map(ToString::to_string))
+        .collect();
+    assert!(!there.is_empty());
+    assert_eq!(listed, there);
 }

@@ -25,6 +25,11 @@ struct Line {
     command: Command,
 }
 
+/// All of it, as `--help` tells it.
+pub(super) fn description() -> clap::Command {
+    Line::command()
+}
+
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Deliver an agent's event; what agents' hooks call
