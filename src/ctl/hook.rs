@@ -13,8 +13,9 @@ use serde_json::Value;
 use super::bus::{self, Activation, Vigil};
 use super::deadline::Deadline;
 use super::{line, seen, stdin};
+use crate::agent;
+use crate::forward::Reduction;
 use crate::text::ID_BYTES;
-use crate::{agent, forward};
 
 /// How long standard input is read.
 const STDIN: Duration = Duration::from_secs(2);
@@ -59,6 +60,11 @@ impl Call {
         Some(call)
     }
 
+    /// The agent's id, empty when there is none.
+    fn agent(&self) -> &str {
+        self.agent.as_deref().unwrap_or_default()
+    }
+
     /// The next word that is no option, taking in the options before it.
     fn next_word<'a>(&mut self, words: &mut std::slice::Iter<'a, String>) -> Option<&'a String> {
         loop {
@@ -88,18 +94,20 @@ pub fn run(call: Call) -> ExitCode {
     std::panic::set_hook(Box::new(|_| std::process::exit(0)));
     // Reading may hang although polling promised otherwise, when others read from the same pipe.
     let Ok(deadline) = Deadline::start(STDIN + DELIVERY, || 0) else { return ExitCode::SUCCESS };
-    let payload = stdin::read(STDIN);
+    let mut payload = Reduction::new(&agent::find(call.agent()));
+    let is_whole = stdin::read(STDIN, |piece| payload.push(piece));
     deadline.move_to(DELIVERY);
-    match payload.ok_or_else(|| format!("The payload is larger than {} bytes", stdin::SIZE)) {
-        Ok(payload) => deliver(&call, &payload, at),
-        Err(error) => debug(&error),
+    if is_whole {
+        deliver(&call, payload, at);
+    } else {
+        debug(&format!("The payload is larger than {} bytes", stdin::SIZE));
     }
     ExitCode::SUCCESS
 }
 
 /// Sends the event, and leaves.
 #[expect(clippy::disallowed_methods, reason = "the connection would be closed by a thread made for it")]
-fn deliver(call: &Call, payload: &[u8], at: crate::time::BootTime) {
+fn deliver(call: &Call, payload: Reduction, at: crate::time::BootTime) {
     let prepared = prepare(call, payload);
     let (agent, payload) = match &prepared {
         Ok(prepared) => prepared,
@@ -121,13 +129,13 @@ fn deliver(call: &Call, payload: &[u8], at: crate::time::BootTime) {
 }
 
 /// The agent's id and the payload as they go over the bus.
-fn prepare(call: &Call, payload: &[u8]) -> Result<(String, String), String> {
-    let id = call.agent.as_deref().unwrap_or_default();
+fn prepare(call: &Call, payload: Reduction) -> Result<(String, String), String> {
+    let id = call.agent();
     agent::check_id(id).map_err(|refusal| refusal.message)?;
     if call.event.len() > NAME_BYTES {
         return Err("The event's name is too long".into());
     }
-    let mut payload = forward::reduce(&agent::find(id), payload).map_err(|refusal| refusal.message)?;
+    let mut payload = payload.finish().map_err(|refusal| refusal.message)?;
     for (key, value) in [("workspace_id", &call.workspace), ("surface_id", &call.surface)] {
         if let Some(value) = value.as_ref().filter(|value| !value.is_empty() && value.len() <= ID_BYTES) {
             payload.insert(key.to_string(), Value::String(value.clone()));
@@ -149,6 +157,12 @@ mod tests {
 
     fn parse(words: &str) -> Option<Call> {
         Call::parse(&words.split_whitespace().map(ToString::to_string).collect::<Vec<_>>())
+    }
+
+    fn prepared(call: &Call, payload: &[u8]) -> Result<(String, String), String> {
+        let mut reduction = Reduction::new(&agent::find(call.agent()));
+        reduction.push(payload);
+        prepare(call, reduction)
     }
 
     fn call(agent: &str, event: &str) -> Call {
@@ -190,14 +204,14 @@ mod tests {
     fn an_explicit_place_outranks_the_payloads() {
         let call = Call { workspace: Some("7".into()), surface: Some(String::new()), ..call("pi", "stop") };
         let payload = br#"{"workspace_id":"1","surface_id":"2","secret":"x"}"#;
-        assert_eq!(prepare(&call, payload), Ok(("pi".into(), r#"{"surface_id":"2","workspace_id":"7"}"#.into())));
+        assert_eq!(prepared(&call, payload), Ok(("pi".into(), r#"{"surface_id":"2","workspace_id":"7"}"#.into())));
     }
 
     #[test]
     fn what_nobody_would_take_is_not_sent() {
-        assert!(prepare(&Call::default(), b"{}").is_err());
-        assert!(prepare(&call("a b", "stop"), b"{}").is_err());
-        assert!(prepare(&call("pi", &"x".repeat(NAME_BYTES + 1)), b"{}").is_err());
-        assert!(prepare(&call("pi", "stop"), b"[]").is_err());
+        assert!(prepared(&Call::default(), b"{}").is_err());
+        assert!(prepared(&call("a b", "stop"), b"{}").is_err());
+        assert!(prepared(&call("pi", &"x".repeat(NAME_BYTES + 1)), b"{}").is_err());
+        assert!(prepared(&call("pi", "stop"), b"[]").is_err());
     }
 }

@@ -14,28 +14,26 @@ pub const SIZE: usize = 64 << 20;
 
 const CHUNK: usize = 64 << 10;
 
-/// Everything on standard input, until its end, an error or the given time. A terminal is nothing: somebody tries the
-/// command out. `None` when there is more than [`SIZE`].
-pub fn read(limit: Duration) -> Option<Vec<u8>> {
-    let mut payload = Vec::new();
+/// Hands on everything on standard input, until its end, an error or the given time. A terminal is nothing: somebody
+/// tries the command out. Whether that was all of it: `false` when there is more than [`SIZE`].
+pub fn read(limit: Duration, mut take: impl FnMut(&[u8])) -> bool {
     if std::io::stdin().is_terminal() {
-        return Some(payload);
+        return true;
     }
     let end = Instant::now() + limit;
     let mut chunk = vec![0; CHUNK];
     let mut total = 0;
     loop {
         match read_some(&mut chunk, end) {
-            0 => break,
+            0 => return total <= SIZE,
             length => {
                 total += length;
                 if total <= SIZE {
-                    payload.extend_from_slice(&chunk[..length]);
+                    take(&chunk[..length]);
                 }
             }
         }
     }
-    (total <= SIZE).then_some(payload)
 }
 
 /// Reads what there is; 0 at the end, on an error and when the time is up.
