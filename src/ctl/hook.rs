@@ -5,10 +5,14 @@
 //! the application, waits for it at most [`DELIVERY`], and forwards nothing but the fields that are read
 //! ([`crate::forward`]). What it cannot deliver is dropped.
 
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::task::Poll;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use zruntime::SharedRuntime;
 
 use super::bus::{self, Activation, Vigil};
 use super::deadline::Deadline;
@@ -16,6 +20,7 @@ use super::{line, seen, stdin};
 use crate::agent;
 use crate::forward::Reduction;
 use crate::text::ID_BYTES;
+use crate::time::BootTime;
 
 /// How long standard input is read.
 const STDIN: Duration = Duration::from_secs(2);
@@ -92,36 +97,58 @@ pub fn run(call: Call) -> ExitCode {
     let at = seen::boot_time();
     // Unwinding would print, aborting would not exit with 0.
     std::panic::set_hook(Box::new(|_| std::process::exit(0)));
-    // Reading may hang although polling promised otherwise, when others read from the same pipe.
-    let Ok(deadline) = Deadline::start(STDIN + DELIVERY, || 0) else { return ExitCode::SUCCESS };
     let mut payload = Reduction::new(&agent::find(call.agent()));
-    let is_whole = stdin::read(STDIN, |piece| payload.push(piece));
-    deadline.move_to(DELIVERY);
-    if is_whole {
-        deliver(&call, payload, at);
-    } else {
-        debug(&format!("The payload is larger than {} bytes", stdin::SIZE));
+    // Started only where it is needed: a thread is a tenth of the CPU that a small payload takes.
+    let mut watched: Option<Deadline> = None;
+    let guard = || {
+        watched = Deadline::start(STDIN + DELIVERY, || 0).ok();
+        watched.is_some()
+    };
+    let length = stdin::read(STDIN, guard, |piece| payload.push(piece));
+    let end = Instant::now() + DELIVERY;
+    match (length, &watched) {
+        (None, _) => debug(&format!("The payload is larger than {} bytes", stdin::SIZE)),
+        (Some(_), Some(deadline)) => {
+            deadline.move_to(DELIVERY);
+            deliver(&call, payload, at, end);
+        }
+        // What is computed does not look at a clock.
+        (Some(length), None) if length > stdin::CHUNK && Deadline::start(DELIVERY, || 0).is_err() => {}
+        (Some(_), None) => deliver(&call, payload, at, end),
     }
     ExitCode::SUCCESS
 }
 
-/// Sends the event, and leaves.
+/// Sends the event, and leaves at that time at the latest.
 #[expect(clippy::disallowed_methods, reason = "the connection would be closed by a thread made for it")]
-fn deliver(call: &Call, payload: Reduction, at: crate::time::BootTime) {
+fn deliver(call: &Call, payload: Reduction, at: BootTime, end: Instant) {
     let prepared = prepare(call, payload);
     let (agent, payload) = match &prepared {
         Ok(prepared) => prepared,
         Err(error) => return debug(error),
     };
-    let origin = seen::surroundings(at);
-    let body = (agent.as_str(), call.event.as_str(), payload.as_str(), seen::block(&origin));
     zbus::block_on(async {
-        let sent = match Vigil::connect().await {
-            Ok(vigil) => vigil.call::<_, ()>("Hook", &body, Activation::Never).await,
-            Err(error) => Err(error),
+        let sending = async {
+            let mut connecting = pin!(Vigil::connect());
+            // The bus has to answer first: looking around meanwhile costs no time.
+            let begun = poll_fn(|context| Poll::Ready(connecting.as_mut().poll(context))).await;
+            let origin = seen::surroundings(at);
+            let body = (agent.as_str(), call.event.as_str(), payload.as_str(), seen::block(&origin));
+            let vigil = match begun {
+                Poll::Ready(connected) => connected?,
+                Poll::Pending => connecting.await?,
+            };
+            vigil.call::<_, ()>("Hook", &body, Activation::Never).await
         };
-        if let Err(error) = sent {
-            debug(&bus::explain(&error));
+        // The connection's own runtime, so that its timer is there already.
+        let outcome = match SharedRuntime::current() {
+            Ok(runtime) => runtime.timeout_at(end, sending).await,
+            Err(error) => return debug(&error.to_string()),
+        };
+        match outcome {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => debug(&bus::explain(&error)),
+            Err(_) => debug("Vigil does not answer in time"),
         }
         // Not by returning: with the connection still there, its upkeep would go to a thread of its own.
         std::process::exit(0);
