@@ -361,8 +361,11 @@ def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("programs", type=pathlib.Path)
     arguments.add_argument("--quick", action="store_true", help="shorter waits; the runs are as many")
+    parts = ["hook", "window", "storm", "events"]
+    arguments.add_argument("--only", choices=parts, help="one part alone")
     arguments = arguments.parse_args()
     programs, quick = arguments.programs.resolve(), arguments.quick
+    wanted = [arguments.only] if arguments.only else parts
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with contextlib.ExitStack() as stack:
         home = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="vigil-bench-")))
@@ -375,17 +378,21 @@ def main():
         mapped, unmapped, away = place("mapped").start(100), place("unmapped").start(100), place("away")
         mapped.show()
         rested = time.monotonic() + 75  # times below a minute are shown in seconds
-        hooks(table, unmapped, away)
-        frames(table, away)
-        empty = away.spawn(str(programs / "examples/bench"), "empty")
-        empty.stdout.readline()
-        time.sleep(max(rested - time.monotonic(), 5))
-        product_memory(table, mapped, unmapped, empty)
-        pids = {"empty window": empty.pid, "window unmapped": unmapped.app.pid, "window mapped": mapped.app.pid}
-        wakeups(table, pids, 3 if quick else RUNS)
-        storm(table, unmapped, 8 if quick else 60, "window unmapped")
-        storm(table, mapped, 8 if quick else 60, "window mapped")
-        per_event(table, {rows: place(f"rows-{rows}").start(rows) for rows in (10, 1000, 10000)}, programs)
+        if "hook" in wanted:
+            hooks(table, unmapped, away)
+        if "window" in wanted:
+            frames(table, away)
+            empty = away.spawn(str(programs / "examples/bench"), "empty")
+            empty.stdout.readline()
+            time.sleep(max(rested - time.monotonic(), 5))
+            product_memory(table, mapped, unmapped, empty)
+            pids = {"empty window": empty.pid, "window unmapped": unmapped.app.pid, "window mapped": mapped.app.pid}
+            wakeups(table, pids, 3 if quick else RUNS)
+        if "storm" in wanted:
+            storm(table, unmapped, 8 if quick else 60, "window unmapped")
+            storm(table, mapped, 8 if quick else 60, "window mapped")
+        if "events" in wanted:
+            per_event(table, {rows: place(f"rows-{rows}").start(rows) for rows in (10, 1000, 10000)}, programs)
 
 
 if __name__ == "__main__":

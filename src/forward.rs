@@ -4,17 +4,19 @@
 //! The hook program runs this over an agent's payload while it lives inside the agent, and the application runs it
 //! again over whatever comes in over the bus, so that nothing else can reach a translator.
 //!
-//! JSON is walked by serde_json, which skips a value without recursion; what no path names is skipped while parsing.
-//! Only what a path does name is looked into, and only as far as its limit goes.
+//! A long string is cut while the payload comes in ([`intake`]), behind all that is ever read of one. The rest is walked
+//! by serde_json, which skips a value without recursion; what no path names is skipped while parsing. Only what a path
+//! does name is looked into, and only as far as its limit goes.
 
-use std::borrow::Cow;
+mod intake;
+
 use std::fmt;
-use std::hash::{DefaultHasher, Hasher};
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 
+use self::intake::Intake;
 use crate::agent::Agent;
 use crate::protocol::{ErrorName, Refusal};
 use crate::text::ID_BYTES;
@@ -36,7 +38,8 @@ pub enum FieldKind {
     Text(usize),
     /// An id or a path: whole up to 4096 bytes, left out above, never cut.
     Whole,
-    /// Not forwarded: a hash of the value goes to the top of the payload as [`HASH_KEY`].
+    /// Not forwarded: a hash of the value goes to the top of the payload as [`HASH_KEY`]. Its path is a single key, and
+    /// there is one such field.
     Hash,
 }
 
@@ -82,21 +85,50 @@ const ITEMS: &str = "[]";
 ///
 /// [`ErrorName::InvalidPayload`] for anything that is not one complete JSON object.
 pub fn reduce(agent: &Agent<'_>, payload: &[u8]) -> Result<Map<String, Value>, Refusal> {
-    let text = as_text(payload);
-    if text.trim_ascii().is_empty() {
-        return Ok(Map::new());
+    let mut reduction = Reduction::new(agent);
+    reduction.push(payload);
+    reduction.finish()
+}
+
+/// [`reduce`] for a payload that comes in pieces, of which little more than what is read stays in memory.
+pub struct Reduction {
+    fields: Vec<Rest>,
+    intake: Intake,
+}
+
+impl Reduction {
+    /// One for a payload of that agent.
+    pub fn new(agent: &Agent<'_>) -> Self {
+        let mut fields: Vec<Rest> = agent.all_fields().map(|field| (field.path, field.kind)).collect();
+        // A payload that was reduced before carries its hash, and no longer the input that it is of.
+        fields.push((HASH_KEY, FieldKind::Whole));
+        let hashed = fields.iter().find(|(_, kind)| *kind == FieldKind::Hash).map(|(path, _)| *path);
+        Self { fields, intake: Intake::new(hashed) }
     }
-    let mut fields: Vec<Rest> = agent.all_fields().map(|field| (field.path, field.kind)).collect();
-    // A payload that was reduced before carries its hash, and no longer the input that it is of.
-    fields.push((HASH_KEY, FieldKind::Whole));
-    let mut hash = None;
-    let mut reduced = object(&text, &fields, &mut hash).map_err(|error| {
-        Refusal::new(ErrorName::InvalidPayload, format!("The payload is not one complete JSON object: {error}"))
-    })?;
-    if let Some(hash) = hash {
-        reduced.entry(HASH_KEY).or_insert(Value::String(hash));
+
+    /// Takes the next piece, which may end anywhere.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.intake.push(bytes);
     }
-    Ok(reduced)
+
+    /// The fields that are read.
+    ///
+    /// # Errors
+    ///
+    /// As [`reduce`] has them.
+    pub fn finish(self) -> Result<Map<String, Value>, Refusal> {
+        let (text, hash) = self.intake.finish();
+        if text.trim_ascii().is_empty() {
+            return Ok(Map::new());
+        }
+        let mut reduced = object(&text, &self.fields).map_err(|error| {
+            Refusal::new(ErrorName::InvalidPayload, format!("The payload is not one complete JSON object: {error}"))
+        })?;
+        if let Some(hash) = hash {
+            reduced.entry(HASH_KEY).or_insert(Value::String(hash));
+        }
+        Ok(reduced)
+    }
 }
 
 /// What is left of a field's path below the value at hand, and how the field is treated.
@@ -108,18 +140,9 @@ struct Slot<'a> {
     value: Option<&'a str>,
 }
 
-/// The payload as UTF-8 without NUL, which nearly every payload already is.
-fn as_text(payload: &[u8]) -> Cow<'_, str> {
-    // Checking is many times faster than repairing, and nearly always all that is needed.
-    match str::from_utf8(payload).map_or_else(|_| String::from_utf8_lossy(payload), Cow::Borrowed) {
-        text if !text.as_bytes().contains(&0) => text,
-        text => Cow::Owned(text.replace('\0', "\u{FFFD}")),
-    }
-}
-
 /// Reads one object, keeping what `fields` name. The values are found first and looked into afterwards, so that the
 /// last of several equal keys counts, and a path and a longer one can both be listed.
-fn object(text: &str, fields: &[Rest], hash: &mut Option<String>) -> serde_json::Result<Map<String, Value>> {
+fn object(text: &str, fields: &[Rest]) -> serde_json::Result<Map<String, Value>> {
     let mut slots: Vec<Slot<'_>> = Vec::with_capacity(fields.len());
     for (path, _) in fields {
         let (key, _) = step(path);
@@ -132,7 +155,7 @@ fn object(text: &str, fields: &[Rest], hash: &mut Option<String>) -> serde_json:
     deserializer.end()?;
     let mut kept = Map::new();
     for slot in slots {
-        if let Some(value) = slot.value.and_then(|text| value(text, &below(fields, slot.key), hash)) {
+        if let Some(value) = slot.value.and_then(|text| value(text, &below(fields, slot.key))) {
             kept.insert(slot.key.to_string(), value);
         }
     }
@@ -140,20 +163,17 @@ fn object(text: &str, fields: &[Rest], hash: &mut Option<String>) -> serde_json:
 }
 
 /// Reads one complete value, as far as `fields` ask for it. An empty rest means the value itself.
-fn value(text: &str, fields: &[Rest], hash: &mut Option<String>) -> Option<Value> {
+fn value(text: &str, fields: &[Rest]) -> Option<Value> {
     let own = fields.iter().rev().find(|(rest, kind)| rest.is_empty() && *kind != FieldKind::Hash);
-    if hash.is_none() && fields.contains(&("", FieldKind::Hash)) {
-        *hash = Some(fingerprint(text));
-    }
     match text.as_bytes().first()? {
         b'{' => {
             let wanted = fields.iter().any(|(rest, _)| !rest.is_empty() && step(rest).0 != ITEMS);
-            wanted.then(|| object(text, fields, hash).ok().map(Value::Object))?
+            wanted.then(|| object(text, fields).ok().map(Value::Object))?
         }
         b'[' => {
             let below = below(fields, ITEMS);
             let wanted = !below.is_empty();
-            wanted.then(|| items(text).into_iter().filter_map(|item| value(item, &below, hash)).collect())
+            wanted.then(|| items(text).into_iter().filter_map(|item| value(item, &below)).collect())
         }
         // Null says that something is unknown, also where only a part of it is read.
         b'n' => fields.iter().any(|(_, kind)| *kind != FieldKind::Hash).then_some(Value::Null),
@@ -234,41 +254,6 @@ fn unicode_escape(text: &str) -> (char, usize) {
         None | Some(Ok('\0') | Err(_)) => (char::REPLACEMENT_CHARACTER, 6),
         Some(Ok(character)) => (character, 6 * character.len_utf16()),
     }
-}
-
-/// A hash of a value, whatever white space stands between its parts.
-fn fingerprint(text: &str) -> String {
-    // Not keyed at random: two hook processes have to agree.
-    let mut hasher = DefaultHasher::new();
-    let bytes = text.as_bytes();
-    let (mut start, mut at) = (0, 0);
-    while let Some(byte) = bytes.get(at) {
-        if *byte == b'"' {
-            at = after_string(bytes, at);
-        } else {
-            if byte.is_ascii_whitespace() {
-                hasher.write(&bytes[start..at]);
-                start = at + 1;
-            }
-            at += 1;
-        }
-    }
-    hasher.write(&bytes[start..]);
-    format!("{:016x}", hasher.finish())
-}
-
-/// Where the string that begins there is over. Most of a large payload is one string.
-fn after_string(bytes: &[u8], from: usize) -> usize {
-    let mut at = from + 1;
-    while let Some(length) = bytes.get(at..).and_then(|rest| rest.iter().position(|byte| matches!(byte, b'"' | b'\\')))
-    {
-        at += length;
-        if bytes[at] == b'"' {
-            return at + 1;
-        }
-        at += 2;
-    }
-    bytes.len()
 }
 
 /// Fills the slots.

@@ -5,16 +5,22 @@
 //! the application, waits for it at most [`DELIVERY`], and forwards nothing but the fields that are read
 //! ([`crate::forward`]). What it cannot deliver is dropped.
 
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::task::Poll;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use zruntime::SharedRuntime;
 
 use super::bus::{self, Activation, Vigil};
 use super::deadline::Deadline;
 use super::{line, seen, stdin};
+use crate::agent;
+use crate::forward::Reduction;
 use crate::text::ID_BYTES;
-use crate::{agent, forward};
+use crate::time::BootTime;
 
 /// How long standard input is read.
 const STDIN: Duration = Duration::from_secs(2);
@@ -59,6 +65,11 @@ impl Call {
         Some(call)
     }
 
+    /// The agent's id, empty when there is none.
+    fn agent(&self) -> &str {
+        self.agent.as_deref().unwrap_or_default()
+    }
+
     /// The next word that is no option, taking in the options before it.
     fn next_word<'a>(&mut self, words: &mut std::slice::Iter<'a, String>) -> Option<&'a String> {
         loop {
@@ -86,34 +97,58 @@ pub fn run(call: Call) -> ExitCode {
     let at = seen::boot_time();
     // Unwinding would print, aborting would not exit with 0.
     std::panic::set_hook(Box::new(|_| std::process::exit(0)));
-    // Reading may hang although polling promised otherwise, when others read from the same pipe.
-    let Ok(deadline) = Deadline::start(STDIN + DELIVERY, || 0) else { return ExitCode::SUCCESS };
-    let payload = stdin::read(STDIN);
-    deadline.move_to(DELIVERY);
-    match payload.ok_or_else(|| format!("The payload is larger than {} bytes", stdin::SIZE)) {
-        Ok(payload) => deliver(&call, &payload, at),
-        Err(error) => debug(&error),
+    let mut payload = Reduction::new(&agent::find(call.agent()));
+    // Started only where it is needed: a thread is a tenth of the CPU that a small payload takes.
+    let mut watched: Option<Deadline> = None;
+    let guard = || {
+        watched = Deadline::start(STDIN + DELIVERY, || 0).ok();
+        watched.is_some()
+    };
+    let length = stdin::read(STDIN, guard, |piece| payload.push(piece));
+    let end = Instant::now() + DELIVERY;
+    match (length, &watched) {
+        (None, _) => debug(&format!("The payload is larger than {} bytes", stdin::SIZE)),
+        (Some(_), Some(deadline)) => {
+            deadline.move_to(DELIVERY);
+            deliver(&call, payload, at, end);
+        }
+        // What is computed does not look at a clock.
+        (Some(length), None) if length > stdin::CHUNK && Deadline::start(DELIVERY, || 0).is_err() => {}
+        (Some(_), None) => deliver(&call, payload, at, end),
     }
     ExitCode::SUCCESS
 }
 
-/// Sends the event, and leaves.
+/// Sends the event, and leaves at that time at the latest.
 #[expect(clippy::disallowed_methods, reason = "the connection would be closed by a thread made for it")]
-fn deliver(call: &Call, payload: &[u8], at: crate::time::BootTime) {
+fn deliver(call: &Call, payload: Reduction, at: BootTime, end: Instant) {
     let prepared = prepare(call, payload);
     let (agent, payload) = match &prepared {
         Ok(prepared) => prepared,
         Err(error) => return debug(error),
     };
-    let origin = seen::surroundings(at);
-    let body = (agent.as_str(), call.event.as_str(), payload.as_str(), seen::block(&origin));
     zbus::block_on(async {
-        let sent = match Vigil::connect().await {
-            Ok(vigil) => vigil.call::<_, ()>("Hook", &body, Activation::Never).await,
-            Err(error) => Err(error),
+        let sending = async {
+            let mut connecting = pin!(Vigil::connect());
+            // The bus has to answer first: looking around meanwhile costs no time.
+            let begun = poll_fn(|context| Poll::Ready(connecting.as_mut().poll(context))).await;
+            let origin = seen::surroundings(at);
+            let body = (agent.as_str(), call.event.as_str(), payload.as_str(), seen::block(&origin));
+            let vigil = match begun {
+                Poll::Ready(connected) => connected?,
+                Poll::Pending => connecting.await?,
+            };
+            vigil.call::<_, ()>("Hook", &body, Activation::Never).await
         };
-        if let Err(error) = sent {
-            debug(&bus::explain(&error));
+        // The connection's own runtime, so that its timer is there already.
+        let outcome = match SharedRuntime::current() {
+            Ok(runtime) => runtime.timeout_at(end, sending).await,
+            Err(error) => return debug(&error.to_string()),
+        };
+        match outcome {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => debug(&bus::explain(&error)),
+            Err(_) => debug("Vigil does not answer in time"),
         }
         // Not by returning: with the connection still there, its upkeep would go to a thread of its own.
         std::process::exit(0);
@@ -121,13 +156,13 @@ fn deliver(call: &Call, payload: &[u8], at: crate::time::BootTime) {
 }
 
 /// The agent's id and the payload as they go over the bus.
-fn prepare(call: &Call, payload: &[u8]) -> Result<(String, String), String> {
-    let id = call.agent.as_deref().unwrap_or_default();
+fn prepare(call: &Call, payload: Reduction) -> Result<(String, String), String> {
+    let id = call.agent();
     agent::check_id(id).map_err(|refusal| refusal.message)?;
     if call.event.len() > NAME_BYTES {
         return Err("The event's name is too long".into());
     }
-    let mut payload = forward::reduce(&agent::find(id), payload).map_err(|refusal| refusal.message)?;
+    let mut payload = payload.finish().map_err(|refusal| refusal.message)?;
     for (key, value) in [("workspace_id", &call.workspace), ("surface_id", &call.surface)] {
         if let Some(value) = value.as_ref().filter(|value| !value.is_empty() && value.len() <= ID_BYTES) {
             payload.insert(key.to_string(), Value::String(value.clone()));
@@ -149,6 +184,12 @@ mod tests {
 
     fn parse(words: &str) -> Option<Call> {
         Call::parse(&words.split_whitespace().map(ToString::to_string).collect::<Vec<_>>())
+    }
+
+    fn prepared(call: &Call, payload: &[u8]) -> Result<(String, String), String> {
+        let mut reduction = Reduction::new(&agent::find(call.agent()));
+        reduction.push(payload);
+        prepare(call, reduction)
     }
 
     fn call(agent: &str, event: &str) -> Call {
@@ -190,14 +231,14 @@ mod tests {
     fn an_explicit_place_outranks_the_payloads() {
         let call = Call { workspace: Some("7".into()), surface: Some(String::new()), ..call("pi", "stop") };
         let payload = br#"{"workspace_id":"1","surface_id":"2","secret":"x"}"#;
-        assert_eq!(prepare(&call, payload), Ok(("pi".into(), r#"{"surface_id":"2","workspace_id":"7"}"#.into())));
+        assert_eq!(prepared(&call, payload), Ok(("pi".into(), r#"{"surface_id":"2","workspace_id":"7"}"#.into())));
     }
 
     #[test]
     fn what_nobody_would_take_is_not_sent() {
-        assert!(prepare(&Call::default(), b"{}").is_err());
-        assert!(prepare(&call("a b", "stop"), b"{}").is_err());
-        assert!(prepare(&call("pi", &"x".repeat(NAME_BYTES + 1)), b"{}").is_err());
-        assert!(prepare(&call("pi", "stop"), b"[]").is_err());
+        assert!(prepared(&Call::default(), b"{}").is_err());
+        assert!(prepared(&call("a b", "stop"), b"{}").is_err());
+        assert!(prepared(&call("pi", &"x".repeat(NAME_BYTES + 1)), b"{}").is_err());
+        assert!(prepared(&call("pi", "stop"), b"[]").is_err());
     }
 }

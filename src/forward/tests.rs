@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+use std::hash::{DefaultHasher, Hasher};
+
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -112,6 +114,96 @@ fn the_hash_is_of_the_input_whatever_its_white_space() {
     assert_eq!(hash(br#"{"cwd":"/"}"#), Value::Null);
 }
 
+/// What two hook processes of any two versions have to agree on.
+fn hash_of(text: &str) -> Value {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(text.as_bytes());
+    format!("{:016x}", hasher.finish()).into()
+}
+
+/// The payload with a long string in it, as that is written in JSON.
+fn with_content(content: &str) -> String {
+    format!(r#"{{"session_id":"s","tool_input":{{"file_path":"/f","content":"{content}"}},"cwd":"/"}}"#)
+}
+
+#[test]
+fn a_long_string_is_hashed_to_its_end() {
+    for content in
+        ["x".repeat(1 << 20), "0123456789abcde\\n".repeat(50_000), "\\ud83d\\ude80é🚀\\\\\\\"".repeat(20_000)]
+    {
+        let payload = with_content(&content);
+        let input = format!(r#"{{"file_path":"/f","content":"{content}"}}"#);
+        let expected = json!({
+            "session_id": "s", "tool_input": {"file_path": "/f"}, "cwd": "/", HASH_KEY: hash_of(&input)
+        });
+        assert_eq!(reduced(payload.as_bytes()), expected);
+        assert_ne!(reduced(with_content(&format!("{content}y")).as_bytes())[HASH_KEY], expected[HASH_KEY]);
+    }
+    let twice = br#"{"tool_input":{"a":1},"tool\u005finput" : [ 1, "x y" ],"x":{"tool_input":2}}"#;
+    assert_eq!(reduced(twice)[HASH_KEY], hash_of(r#"[1,"x y"]"#));
+    let legible = format!(r#"{{"file_path":"/f","content":"a{0}b{0}"}}"#, '\u{FFFD}');
+    assert_eq!(
+        reduced(b"{\"tool_input\":{\"file_path\":\"/f\",\"content\":\"a\xffb\0\"}}")[HASH_KEY],
+        hash_of(&legible)
+    );
+}
+
+#[test]
+fn a_long_string_is_cut_as_a_short_one() {
+    for (unit, character) in [("x", "x"), ("é", "é"), ("\\u0041", "A"), ("\\n", "\n"), ("\\ud83d\\ude80", "🚀")] {
+        let long = format!(r#"{{"message":"{0}","session_id":"{0}","cwd":"/"}}"#, unit.repeat(100_000));
+        let expected = json!({"message": character.repeat(TEXT_BYTES / character.len()), "cwd": "/"});
+        assert_eq!(reduced(long.as_bytes()), expected, "{unit}");
+    }
+    let long_key = format!(r#"{{"{0}":1,"session_id{0}":"x","cwd":"/"}}"#, "k".repeat(100_000));
+    assert_eq!(reduced(long_key.as_bytes()), json!({"cwd": "/"}));
+}
+
+#[test]
+fn what_is_malformed_in_a_long_string_is_refused() {
+    for wrong in ["\n", "\u{1}", "\\x", "\\é", "\\u12", "\\u12x4", "\\ud83d\\u", "\\u🚀", "\"x"] {
+        for length in [10, 24_598, 24_599, 24_600, 24_601, 100_000] {
+            let payload = with_content(&format!("{}{wrong}{}", "x".repeat(length), "y".repeat(50_000)));
+            assert!(refused(payload.as_bytes()), "{wrong:?} after {length}");
+        }
+    }
+    let payload = with_content(&"x".repeat(100_000));
+    for end in [50_000, 100_010, payload.len() - 1] {
+        assert!(refused(&payload.as_bytes()[..end]));
+    }
+}
+
+/// The payload in pieces of that length.
+fn reduced_by(length: usize, payload: &[u8]) -> Result<Map<String, Value>, Refusal> {
+    let mut reduction = Reduction::new(&find("claude"));
+    payload.chunks(length).for_each(|piece| reduction.push(piece));
+    reduction.finish()
+}
+
+#[test]
+fn the_pieces_may_end_anywhere() {
+    let long = with_content(&"\\ud83d\\ude80é🚀\\\\".repeat(5_000));
+    let mut broken = long.clone().into_bytes();
+    broken.extend_from_slice(b" \xf0\x9f\x9a");
+    let odd = b"{\"message\":\"a\xf0\x9f\x9a\xffb\xe2\x82\0c\",\"tool_input\" : [1 , \"\xc3\"]}";
+    for payload in [long.as_bytes(), &broken, odd, b"{\"cwd\":\"/\"}\xc3"] {
+        for length in [1, 2, 3, 5, 7, 64, 4_099, 24_600] {
+            assert_eq!(reduced_by(length, payload).ok(), reduce(&find("claude"), payload).ok(), "by {length}");
+        }
+    }
+    assert_eq!(reduced_by(3, odd).map(|kept| kept["message"].clone()), Ok("a��b��c".into()));
+}
+
+#[test]
+fn little_of_a_large_payload_is_kept() {
+    let mut intake = Intake::new(None);
+    let content = "0123456789abcde\\n".repeat(100_000);
+    intake.push(with_content(&content).as_bytes());
+    let (text, _) = intake.finish();
+    assert!(text.len() < 26_000, "{}", text.len());
+    assert!(content.starts_with(&text[60..20_000]));
+}
+
 /// Every path in a value, as `Field::path` spells it.
 fn paths(value: &Value, path: &str, found: &mut Vec<String>) {
     let below = |step: &str| if path.is_empty() { step.to_string() } else { format!("{path}.{step}") };
@@ -161,6 +253,9 @@ fn check(agent: &Agent<'_>, payload: &[u8]) -> Result<(), TestCaseError> {
     let Ok(once) = reduce(agent, payload) else { return Ok(()) };
     let text = Value::Object(once.clone()).to_string();
     prop_assert!(text.len() < BOUND);
+    if agent.id == "claude" {
+        prop_assert_eq!(reduced_by(7, payload), Ok(once.clone()));
+    }
     prop_assert_eq!(reduce(agent, text.as_bytes()), Ok(once.clone()));
     let mut found = Vec::new();
     paths(&Value::Object(once), "", &mut found);
