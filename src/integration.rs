@@ -2,7 +2,7 @@
 //! How agents come to call us: our entries in their settings, put in, taken out, and looked after.
 //!
 //! One table entry an agent ([`INTEGRATIONS`]), one file an agent for what it reads ([`claude`]), one a shape of
-//! settings ([`hooks`], [`dropped`]: a [`part::Format`]), one a syntax ([`json`]); those are text in, text out.
+//! settings ([`hooks`], [`toml`], [`dropped`]: a [`part::Format`]), one a syntax ([`json`]); those are text in, text out.
 //! [`file`](mod@file) alone writes, and [`program`] alone looks for programs. An agent rewrites its settings when it
 //! likes, from what it read long ago: so what has been put in is looked at again, never taken for granted.
 
@@ -14,6 +14,7 @@ pub mod hooks;
 pub mod json;
 pub mod part;
 pub mod program;
+pub mod toml;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
