@@ -8,5 +8,7 @@ mod labels;
 
 #[path = "agents/claude.rs"]
 mod claude;
+#[path = "agents/codewhale.rs"]
+mod codewhale;
 #[path = "agents/play.rs"]
 mod play;
