@@ -7,6 +7,7 @@
 //! likes, from what it read long ago: so what has been put in is looked at again, never taken for granted.
 
 pub mod claude;
+pub mod codewhale;
 pub mod command;
 pub mod dropped;
 pub mod file;
@@ -42,14 +43,24 @@ pub struct Integration {
 }
 
 /// The agents that we can be put into.
-pub const INTEGRATIONS: &[Integration] = &[Integration {
-    agent: claude::ID,
-    programs: &["claude"],
-    folders: &[".local/bin", ".claude/local"],
-    parts: &[Part { file: claude::file, format: &claude::HOOKS }],
-    switched_off: claude::switched_off,
-    live: true,
-}];
+pub const INTEGRATIONS: &[Integration] = &[
+    Integration {
+        agent: claude::ID,
+        programs: &["claude"],
+        folders: &[".local/bin", ".claude/local"],
+        parts: &[Part { file: claude::file, format: &claude::HOOKS }],
+        switched_off: claude::switched_off,
+        live: true,
+    },
+    Integration {
+        agent: codewhale::ID,
+        programs: &["codewhale", "codew"],
+        folders: &[".local/bin", ".cargo/bin"],
+        parts: &[Part { file: codewhale::file, format: &codewhale::HOOKS }],
+        switched_off: codewhale::switched_off,
+        live: false,
+    },
+];
 
 const NO_HOME: &str = "There is no home folder, and so no settings";
 

@@ -205,6 +205,13 @@ impl Tables {
     }
 }
 
+/// Whether a text says `false` there.
+pub fn is_false(text: &str, path: &[&str]) -> bool {
+    let Ok((document, _)) = parse(text) else { return false };
+    let value = path.iter().try_fold(document.as_item(), |item, key| item.get(key));
+    value.and_then(Item::as_bool) == Some(false)
+}
+
 /// Reads a text; the number is that of the bytes before what was read.
 fn parse(text: &str) -> Result<(Document<&str>, usize), Flaw> {
     let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
