@@ -6,6 +6,7 @@
 
 pub mod claude;
 mod codewhale;
+mod pool;
 
 use std::collections::BTreeMap;
 
@@ -161,7 +162,12 @@ pub const CATALOGUE: &[Agent<'static>] = &[
     },
     entry("opencode", "OpenCode", Integration::Plugin),
     Agent { notification_counts: false, ..entry("pi", "Pi Agent", Integration::Plugin) },
-    Agent { notification_counts: false, ..entry("pool", "Poolside Agent CLI", Integration::HooksAndLog) },
+    Agent {
+        notification_counts: false,
+        fields: pool::FIELDS,
+        translate: Some(pool::translate),
+        ..entry("pool", "Poolside Agent CLI", Integration::HooksAndLog)
+    },
     Agent {
         notification_counts: false,
         name_key: "event",

@@ -12,3 +12,5 @@ mod claude;
 mod codewhale;
 #[path = "agents/play.rs"]
 mod play;
+#[path = "agents/pool.rs"]
+mod pool;
