@@ -5,6 +5,8 @@
 //! unified vocabulary and has a row for each of its surfaces.
 
 pub mod claude;
+mod codewhale;
+mod pool;
 
 use std::collections::BTreeMap;
 
@@ -160,8 +162,19 @@ pub const CATALOGUE: &[Agent<'static>] = &[
     },
     entry("opencode", "OpenCode", Integration::Plugin),
     Agent { notification_counts: false, ..entry("pi", "Pi Agent", Integration::Plugin) },
-    Agent { notification_counts: false, ..entry("pool", "Poolside Agent CLI", Integration::HooksAndLog) },
-    Agent { notification_counts: false, ..entry("codewhale", "CodeWhale", Integration::Hooks) },
+    Agent {
+        notification_counts: false,
+        fields: pool::FIELDS,
+        translate: Some(pool::translate),
+        ..entry("pool", "Poolside Agent CLI", Integration::HooksAndLog)
+    },
+    Agent {
+        notification_counts: false,
+        name_key: "event",
+        fields: codewhale::FIELDS,
+        translate: Some(codewhale::translate),
+        ..entry("codewhale", "CodeWhale", Integration::Hooks)
+    },
     Agent {
         notification_counts: false,
         subagents_end_with_turn: true,

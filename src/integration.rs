@@ -2,11 +2,12 @@
 //! How agents come to call us: our entries in their settings, put in, taken out, and looked after.
 //!
 //! One table entry an agent ([`INTEGRATIONS`]), one file an agent for what it reads ([`claude`]), one a shape of
-//! settings ([`hooks`], [`dropped`]: a [`part::Format`]), one a syntax ([`json`]); those are text in, text out.
+//! settings ([`hooks`], [`toml`], [`dropped`]: a [`part::Format`]), one a syntax ([`json`]); those are text in, text out.
 //! [`file`](mod@file) alone writes, and [`program`] alone looks for programs. An agent rewrites its settings when it
 //! likes, from what it read long ago: so what has been put in is looked at again, never taken for granted.
 
 pub mod claude;
+pub mod codewhale;
 pub mod command;
 pub mod dropped;
 pub mod file;
@@ -14,6 +15,7 @@ pub mod hooks;
 pub mod json;
 pub mod part;
 pub mod program;
+pub mod toml;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -41,14 +43,24 @@ pub struct Integration {
 }
 
 /// The agents that we can be put into.
-pub const INTEGRATIONS: &[Integration] = &[Integration {
-    agent: claude::ID,
-    programs: &["claude"],
-    folders: &[".local/bin", ".claude/local"],
-    parts: &[Part { file: claude::file, format: &claude::HOOKS }],
-    switched_off: claude::switched_off,
-    live: true,
-}];
+pub const INTEGRATIONS: &[Integration] = &[
+    Integration {
+        agent: claude::ID,
+        programs: &["claude"],
+        folders: &[".local/bin", ".claude/local"],
+        parts: &[Part { file: claude::file, format: &claude::HOOKS }],
+        switched_off: claude::switched_off,
+        live: true,
+    },
+    Integration {
+        agent: codewhale::ID,
+        programs: &["codewhale", "codew"],
+        folders: &[".local/bin", ".cargo/bin"],
+        parts: &[Part { file: codewhale::file, format: &codewhale::HOOKS }],
+        switched_off: codewhale::switched_off,
+        live: false,
+    },
+];
 
 const NO_HOME: &str = "There is no home folder, and so no settings";
 

@@ -50,6 +50,7 @@ pub const ENVIRONMENT: &[&str] = &[
     "CLAUDE_CONFIG_DIR",
     "HOME",
     "CODEWHALE_SESSION_ID",
+    "DEEPSEEK_SESSION_ID",
 ];
 
 /// What an error on the bus says of a call, by the last word of its name.

@@ -8,5 +8,9 @@ mod labels;
 
 #[path = "agents/claude.rs"]
 mod claude;
+#[path = "agents/codewhale.rs"]
+mod codewhale;
 #[path = "agents/play.rs"]
 mod play;
+#[path = "agents/pool.rs"]
+mod pool;

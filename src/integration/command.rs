@@ -3,7 +3,8 @@
 //!
 //! It is guarded: `[ -x '/usr/bin/vigilctl' ] && '/usr/bin/vigilctl' hook claude || :` costs the agent one test of a
 //! file when `vigilctl` has been removed, says nothing, and succeeds. Ours is what has this form, or is a bare call
-//! written by hand, whatever the folder of `vigilctl`; the same words with another program are somebody else's.
+//! written by hand, whatever the folder of `vigilctl`; the same words with another program are somebody else's. Where an
+//! agent's payloads do not name their event, the command does: `hook codewhale session_idle`.
 
 use std::path::Path;
 
@@ -21,24 +22,54 @@ pub struct Ours {
 
 /// The command that runs that program for an agent.
 pub fn write(program: &str, agent: &str) -> String {
-    let program = quote(program);
-    format!("[ -x {program} ] && {program} hook {agent} || :")
+    guard(program, &format!("hook {agent}"))
 }
 
-/// Reads a command; `None` for what is not ours.
+/// The command that runs that program for one event of an agent.
+pub fn write_event(program: &str, agent: &str, event: &str) -> String {
+    guard(program, &format!("hook {agent} {event}"))
+}
+
+fn guard(program: &str, words: &str) -> String {
+    let program = quote(program);
+    format!("[ -x {program} ] && {program} {words} || :")
+}
+
+/// Reads a command without an event; `None` for what is not ours.
 pub fn read(command: &str, agent: &str) -> Option<Ours> {
+    parse(command, agent).filter(|(_, event)| event.is_empty()).map(|(ours, _)| ours)
+}
+
+/// Reads a command and the event that it names; `None` for what is not ours.
+pub fn read_event(command: &str, agent: &str) -> Option<(Ours, String)> {
+    parse(command, agent).filter(|(_, event)| !event.is_empty())
+}
+
+/// Reads a command of ours, with its event or the empty text.
+fn parse(command: &str, agent: &str) -> Option<(Ours, String)> {
     let guarded = command.strip_prefix("[ -x ").and_then(word).and_then(|(program, rest)| {
         let (again, rest) = word(rest.strip_prefix(" ] && ")?)?;
-        (again == program && rest == format!(" hook {agent} || :")).then_some(program)
+        let words = rest.strip_prefix(' ')?.strip_suffix(" || :")?;
+        (again == program).then_some((program, words))
     });
-    let ours = match guarded {
-        Some(program) => Ours { guarded: write(&program, agent) == command, program },
+    let (program, words) = match &guarded {
+        Some((program, words)) => (program.clone(), *words),
         None => {
             let (program, rest) = word(command.trim())?;
-            (rest == format!(" hook {agent}")).then_some(Ours { program, guarded: false })?
+            (program, rest.strip_prefix(' ')?)
         }
     };
-    Path::new(&ours.program).file_name().is_some_and(|name| name == PROGRAM).then_some(ours)
+    let event = match words.strip_prefix("hook ")?.strip_prefix(agent)? {
+        "" => "",
+        rest => rest.strip_prefix(' ').filter(|event| is_event(event))?,
+    };
+    let ours = Ours { guarded: guarded.is_some() && guard(&program, words) == command, program };
+    Path::new(&ours.program).file_name().is_some_and(|name| name == PROGRAM).then(|| (ours, event.to_string()))
+}
+
+/// Whether a word may name an event: one that the shell takes as it stands.
+fn is_event(word: &str) -> bool {
+    !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c))
 }
 
 /// One word for the shell, whatever is in it.
@@ -105,6 +136,33 @@ mod tests {
             "[ -x /o/vigilctl ] && /o/vigilctl hook claude || :",
         ] {
             assert!(matches!(program(command), Some((_, false))), "{command}");
+        }
+    }
+
+    #[test]
+    fn a_command_may_name_its_event() {
+        let read =
+            |command: &str| read_event(command, "codewhale").map(|(ours, event)| (ours.program, ours.guarded, event));
+        for path in ["/usr/bin/vigilctl", "/home/o'neil/my apps/$x`y`/vigilctl"] {
+            let command = write_event(path, "codewhale", "turn_end");
+            assert_eq!(read(&command), Some((path.to_string(), true, "turn_end".into())), "{path}");
+        }
+        let by_hand = Some(("vigilctl".to_string(), false, "turn_end".to_string()));
+        assert_eq!(read("vigilctl hook codewhale turn_end"), by_hand);
+        for command in [
+            write("/o/vigilctl", "codewhale").as_str(),
+            "vigilctl hook codewhale",
+            "vigilctl hook codewhale ",
+            "vigilctl hook codewhaler turn_end",
+            "vigilctl hook codewhale turn_end more",
+            "vigilctl hook codewhale turn_end; rm x",
+            "vigilctl hook codewhale $(rm x)",
+            "vigilctl  hook codewhale turn_end",
+            "[ -x '/a/vigilctl' ] && '/a/vigilctl' hook codewhale turn_end",
+            "[ -x '/a/vigilctl' ] && '/b/vigilctl' hook codewhale turn_end || :",
+            "/usr/bin/other hook codewhale turn_end",
+        ] {
+            assert_eq!(read(command), None, "{command}");
         }
     }
 

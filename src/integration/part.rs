@@ -40,6 +40,15 @@ pub trait Format: Debug + Sync {
     fn emptied(&self) -> &'static str;
 }
 
+/// The events of an agent's file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Events {
+    /// Those whose entry it takes to be complete. Of an unknown version only what every version has.
+    pub required: Vec<&'static str>,
+    /// Those that may have an entry; elsewhere one does harm.
+    pub allowed: Vec<&'static str>,
+}
+
 /// What a text holds of ours.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Survey {

@@ -6,6 +6,7 @@
 //! is the label's likeliest truth, or the line stands in one of the two lists of its agent's [`Set`], by name and with
 //! what is shown instead: there is one right state a line, and this is where it is said, for whoever plays the captures.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -166,6 +167,8 @@ pub struct Line {
     pub note: String,
     /// What the hook was given.
     pub payload: Value,
+    /// The variables that it found, where the capture has them.
+    pub env: BTreeMap<String, String>,
     /// What has to be shown after it.
     pub shows: Expectation,
     /// What has to be shown so long after it, if nothing else happens.
@@ -209,7 +212,9 @@ impl Capture {
             });
             let millis = line["t_ms"].as_u64().expect("a number");
             let (event, note, payload) = (text("event"), text("note"), line["payload"].clone());
-            with_labels.push(Line { millis, event, note, payload, shows, later });
+            let env = line["env"].as_object().into_iter().flatten();
+            let env = env.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_string()))).collect();
+            with_labels.push(Line { millis, event, note, payload, env, shows, later });
         }
         set.check(name, lines.len());
         Self { name, lines: with_labels, labels }
