@@ -8,5 +8,7 @@ mod labels;
 
 #[path = "agents/claude.rs"]
 mod claude;
+#[path = "agents/opencode.rs"]
+mod opencode;
 #[path = "agents/play.rs"]
 mod play;
