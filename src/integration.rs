@@ -2,7 +2,7 @@
 //! How agents come to call us: our entries in their settings, put in, taken out, and looked after.
 //!
 //! One table entry an agent ([`INTEGRATIONS`]), one file an agent for what it reads ([`claude`]), one a shape of
-//! settings ([`hooks`], [`dropped`]: a [`part::Format`]), one a syntax ([`json`]); those are text in, text out.
+//! settings ([`hooks`], [`dropped`], [`npmrc`]: a [`part::Format`]), one a syntax ([`json`]); those are text in, text out.
 //! [`file`](mod@file) alone writes, and [`program`] alone looks for programs. An agent rewrites its settings when it
 //! likes, from what it read long ago: so what has been put in is looked at again, never taken for granted.
 
@@ -12,6 +12,8 @@ pub mod dropped;
 pub mod file;
 pub mod hooks;
 pub mod json;
+pub mod npmrc;
+pub mod opencode;
 pub mod part;
 pub mod program;
 
@@ -41,14 +43,46 @@ pub struct Integration {
 }
 
 /// The agents that we can be put into.
-pub const INTEGRATIONS: &[Integration] = &[Integration {
-    agent: claude::ID,
-    programs: &["claude"],
-    folders: &[".local/bin", ".claude/local"],
-    parts: &[Part { file: claude::file, format: &claude::HOOKS }],
-    switched_off: claude::switched_off,
-    live: true,
-}];
+pub const INTEGRATIONS: &[Integration] = &[
+    Integration {
+        agent: claude::ID,
+        programs: &["claude"],
+        folders: &[".local/bin", ".claude/local"],
+        parts: &[Part { file: claude::file, format: &claude::HOOKS }],
+        switched_off: claude::switched_off,
+        live: true,
+    },
+    Integration {
+        agent: "opencode",
+        programs: &["opencode"],
+        folders: &[".opencode/bin", ".local/bin", ".bun/bin"],
+        parts: &[
+            Part { file: opencode::opencode_plugin, format: &opencode::PLUGIN },
+            Part { file: opencode::opencode_npmrc, format: &opencode::PATIENCE },
+        ],
+        switched_off: opencode::opencode_off,
+        live: false,
+    },
+    Integration {
+        agent: "kilo",
+        programs: &["kilo", "kilocode"],
+        folders: &[".local/bin", ".bun/bin"],
+        parts: &[
+            Part { file: opencode::kilo_plugin, format: &opencode::PLUGIN },
+            Part { file: opencode::kilo_npmrc, format: &opencode::PATIENCE },
+        ],
+        switched_off: opencode::kilo_off,
+        live: false,
+    },
+    Integration {
+        agent: "mimocode",
+        programs: &["mimo"],
+        folders: &[".mimocode/bin", ".local/bin"],
+        parts: &[Part { file: opencode::mimo_plugin, format: &opencode::PLUGIN }],
+        switched_off: opencode::mimo_off,
+        live: false,
+    },
+];
 
 const NO_HOME: &str = "There is no home folder, and so no settings";
 

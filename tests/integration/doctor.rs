@@ -31,7 +31,7 @@ fn people_read_what_was_found() {
     let home = Home::new();
     let program = home.script("bin/claude", "echo '2.1.332 (Claude Code)'");
     home.install().assert_says("installed");
-    let outcome = home.run(&["doctor"]);
+    let outcome = home.run(&["doctor", "claude"]);
     let expected = format!(
         "Claude Code: complete\n  settings  {}\n  program   {}, version 2.1.332\nVigil: cannot be asked",
         home.settings().display(),
