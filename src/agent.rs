@@ -6,6 +6,7 @@
 
 pub mod claude;
 mod codewhale;
+mod opencode;
 mod pool;
 
 use std::collections::BTreeMap;
@@ -153,14 +154,33 @@ pub const CATALOGUE: &[Agent<'static>] = &[
         clears_on_end: false,
         ..entry("hermes", "Hermes Agent", Integration::Plugin)
     },
-    Agent { processes: &[".kilo"], ..entry("kilo", "Kilo Code", Integration::Plugin) },
-    Agent { processes: &["mimo"], ..entry("mimocode", "MiMo Code", Integration::Plugin) },
+    Agent {
+        processes: &[".kilo"],
+        name_key: "type",
+        fields: opencode::FIELDS,
+        translate: Some(|name, payload, env| opencode::translate("kilo", name, payload, env)),
+        ..entry("kilo", "Kilo Code", Integration::Plugin)
+    },
+    Agent {
+        processes: &["mimo", ".mimocode"],
+        name_key: "type",
+        fields: opencode::FIELDS,
+        translate: Some(|name, payload, env| opencode::translate("mimocode", name, payload, env)),
+        ..entry("mimocode", "MiMo Code", Integration::Plugin)
+    },
     Agent {
         notification_counts: false,
         processes: &["vibe-rs"],
         ..entry("vibe", "Mistral Vibe", Integration::HooksAndLog)
     },
-    entry("opencode", "OpenCode", Integration::Plugin),
+    Agent {
+        // The file that npm installs is called so on Linux, too (1.18.33).
+        processes: &["opencode.exe"],
+        name_key: "type",
+        fields: opencode::FIELDS,
+        translate: Some(|name, payload, env| opencode::translate("opencode", name, payload, env)),
+        ..entry("opencode", "OpenCode", Integration::Plugin)
+    },
     Agent { notification_counts: false, ..entry("pi", "Pi Agent", Integration::Plugin) },
     Agent {
         notification_counts: false,
@@ -237,11 +257,15 @@ pub fn event(
         None => native(agent, name, payload, origin),
     };
     event.id = origin.id.clone().filter(|id| !id.is_empty()).map(text::short_id);
-    event.at = origin::at(origin, here);
+    event.at = origin::at(origin, here).map(|at| at - event.age);
     let fields = event::Fields(payload);
     let (workspace, surface) = (fields.id("workspace_id")?, fields.id("surface_id")?);
     let cwd = payload.get("cwd").and_then(Value::as_str).map(ToString::to_string);
-    event.place = origin::place(agent, origin, here, found, workspace, surface, cwd);
+    let served = event.place.served;
+    event.place = origin::place(agent, origin, here, found, workspace, surface.clone(), cwd);
+    if served {
+        event.place.serve(surface);
+    }
     Ok(event)
 }
 

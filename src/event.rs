@@ -6,6 +6,8 @@
 
 mod unified;
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 pub(crate) use unified::{Fields, background_tasks, kind_of_label};
@@ -263,12 +265,23 @@ pub struct Place {
     pub pid: Option<u32>,
     /// Another machine's name.
     pub host: Option<String>,
+    /// The process serves many sessions: it is watched, and is nobody's identity (rule 9).
+    pub served: bool,
 }
 
 impl Place {
     /// The project's root, else the working directory.
     pub fn folder(&self) -> Option<String> {
         self.project.as_ref().map(|project| project.root.clone()).or_else(|| self.cwd.clone())
+    }
+
+    /// Rule 9: of a server. Where it runs itself is not where its sessions are; only a surface that the event itself
+    /// names is theirs.
+    pub(crate) fn serve(&mut self, surface: Option<String>) {
+        self.served = true;
+        self.tty = None;
+        self.surface_named = surface.is_some();
+        self.surface = surface;
     }
 }
 
@@ -283,8 +296,10 @@ pub struct Event {
     pub kind: Kind,
     /// Random id of the delivery: applied once (rule 13).
     pub id: Option<String>,
-    /// When its hook started (rule 4); `None` when that cannot be compared.
+    /// When it happened: when its hook started, less its age (rule 4); `None` when that cannot be compared.
     pub at: Option<BootTime>,
+    /// How long before its delivery it happened, where its source lets events wait in a queue.
+    pub age: Duration,
     /// Orders the events of one source before any clock.
     pub seq: Option<i64>,
     /// The agent's own session id.
@@ -320,6 +335,7 @@ impl Event {
             kind,
             id: None,
             at: None,
+            age: Duration::ZERO,
             seq: None,
             session: None,
             thread: None,

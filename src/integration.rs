@@ -2,7 +2,8 @@
 //! How agents come to call us: our entries in their settings, put in, taken out, and looked after.
 //!
 //! One table entry an agent ([`INTEGRATIONS`]), one file an agent for what it reads ([`claude`]), one a shape of
-//! settings ([`hooks`], [`toml`], [`dropped`]: a [`part::Format`]), one a syntax ([`json`]); those are text in, text out.
+//! settings ([`hooks`], [`toml`], [`dropped`], [`npmrc`]: a [`part::Format`]), one a syntax ([`json`]); those are text
+//! in, text out.
 //! [`file`](mod@file) alone writes, and [`program`] alone looks for programs. An agent rewrites its settings when it
 //! likes, from what it read long ago: so what has been put in is looked at again, never taken for granted.
 
@@ -13,6 +14,8 @@ pub mod dropped;
 pub mod file;
 pub mod hooks;
 pub mod json;
+pub mod npmrc;
+pub mod opencode;
 pub mod part;
 pub mod program;
 pub mod toml;
@@ -58,6 +61,36 @@ pub const INTEGRATIONS: &[Integration] = &[
         folders: &[".local/bin", ".cargo/bin"],
         parts: &[Part { file: codewhale::file, format: &codewhale::HOOKS }],
         switched_off: codewhale::switched_off,
+        live: false,
+    },
+    Integration {
+        agent: "opencode",
+        programs: &["opencode"],
+        folders: &[".opencode/bin", ".local/bin", ".bun/bin"],
+        parts: &[
+            Part { file: opencode::opencode_plugin, format: &opencode::PLUGIN },
+            Part { file: opencode::opencode_npmrc, format: &opencode::PATIENCE },
+        ],
+        switched_off: opencode::opencode_off,
+        live: false,
+    },
+    Integration {
+        agent: "kilo",
+        programs: &["kilo", "kilocode"],
+        folders: &[".local/bin", ".bun/bin"],
+        parts: &[
+            Part { file: opencode::kilo_plugin, format: &opencode::PLUGIN },
+            Part { file: opencode::kilo_npmrc, format: &opencode::PATIENCE },
+        ],
+        switched_off: opencode::kilo_off,
+        live: false,
+    },
+    Integration {
+        agent: "mimocode",
+        programs: &["mimo"],
+        folders: &[".mimocode/bin", ".local/bin"],
+        parts: &[Part { file: opencode::mimo_plugin, format: &opencode::PLUGIN }],
+        switched_off: opencode::mimo_off,
         live: false,
     },
 ];

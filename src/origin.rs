@@ -87,6 +87,7 @@ pub fn place(
         pid: link.map(|(_, link)| link.pid),
         tty: tty.filter(|_| local),
         host: origin.host.as_deref().filter(|host| *host != here.host).map(text::one_line),
+        served: false,
     }
 }
 

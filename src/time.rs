@@ -25,6 +25,14 @@ impl BootTime {
     }
 }
 
+impl std::ops::Sub<Duration> for BootTime {
+    type Output = Self;
+
+    fn sub(self, duration: Duration) -> Self {
+        Self(self.0.saturating_sub(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)))
+    }
+}
+
 impl std::ops::Add<Duration> for BootTime {
     type Output = Self;
 

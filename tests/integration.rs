@@ -9,6 +9,8 @@ mod doctor;
 mod edits;
 #[path = "integration/home.rs"]
 mod home;
+#[path = "integration/opencode.rs"]
+mod opencode;
 #[path = "integration/random.rs"]
 mod random;
 #[path = "integration/refusals.rs"]

@@ -194,7 +194,7 @@ impl Roster {
         for number in rows {
             let Some(row) = self.rows.get(&number).filter(|row| row.agent == agent.id) else { continue };
             for (index, session) in row.sessions.iter().enumerate().filter(|(_, session)| !session.hidden) {
-                let same_process = place.process.is_some() && session.process == place.process;
+                let same_process = !place.served && place.process.is_some() && session.process == place.process;
                 let other_process =
                     place.process.is_some() && session.process.is_some() && session.process != place.process;
                 let here = row.workspace == workspace;

@@ -4,7 +4,7 @@
 use serde_json::json;
 use vigil::roster::Outcome;
 
-use crate::scene::{Scene, Sender, of, with};
+use crate::scene::{Scene, Sender, of, process, with};
 
 #[test]
 fn an_event_that_names_nothing_changes_nothing() {
@@ -271,4 +271,39 @@ fn what_is_to_be_watched_is_said_when_it_changes() {
     assert_eq!(scene.roster.take_watched(), None);
     scene.send_from(&sender, "codex", "session-end", of("s"));
     assert_eq!(scene.roster.take_watched().map(|watched| watched.len()), Some(0));
+}
+
+#[test]
+fn sessions_of_one_server_stand_for_themselves_and_end_with_it() {
+    let mut scene = Scene::new();
+    let server = Sender { tty: (136 << 8) | 3, ..Sender::pid(7) }.cwd("/home/u/shop");
+    for session in ["one", "two"] {
+        let prompt = json!({ "vigil": { "session": session, "server": true } });
+        scene.send_from(&server, "opencode", "chat.message", prompt);
+    }
+    assert_eq!(scene.rows().len(), 2);
+    assert!(scene.rows().iter().all(|row| row.sessions.len() == 1 && row.sessions[0].surface.is_none()));
+    // A session of a terminal takes the place of the one before it.
+    let terminal = Sender::pid(8).cwd("/home/u/shop");
+    for session in ["three", "four"] {
+        scene.send_from(&terminal, "opencode", "chat.message", json!({ "vigil": { "session": session } }));
+    }
+    assert_eq!(scene.rows().len(), 3);
+    let idle = json!({ "vigil": { "session": "one", "server": true }, "properties": { "status": { "type": "idle" } } });
+    scene.send_from(&server, "opencode", "session.status", idle);
+    let now = scene.now();
+    scene.roster.process_gone(&process(7), now);
+    scene.check();
+    let left: Vec<String> = scene.rows().into_iter().map(|row| row.sessions[0].id.clone()).collect();
+    assert_eq!(left, ["two", "four"], "what was idle has gone, what was not has failed");
+}
+
+#[test]
+fn what_waited_in_a_queue_is_as_old_as_it_says() {
+    let mut scene = Scene::new();
+    scene.millis = 10_000;
+    let at = |age: u64| json!({ "vigil": { "session": "s", "age_ms": age }, "properties": { "status": { "type": "idle" } } });
+    scene.send_from(&Sender::pid(7), "opencode", "chat.message", at(0));
+    assert_eq!(scene.send_from(&Sender::pid(7), "opencode", "session.status", at(1)), Outcome::Late);
+    assert_eq!(scene.send_from(&Sender::pid(7), "opencode", "session.status", at(0)), Outcome::Applied);
 }
