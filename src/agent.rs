@@ -5,6 +5,8 @@
 //! unified vocabulary and has a row for each of its surfaces.
 
 pub mod claude;
+mod codex;
+mod wire;
 
 use std::collections::BTreeMap;
 
@@ -143,7 +145,12 @@ pub const CATALOGUE: &[Agent<'static>] = &[
         ..entry("claude", "Claude Code", Integration::Hooks)
     },
     Agent { notification_counts: false, ..entry("codebuff", "Codebuff", Integration::Log) },
-    Agent { notification_counts: false, ..entry("codex", "Codex", Integration::Hooks) },
+    Agent {
+        notification_counts: false,
+        fields: codex::FIELDS,
+        translate: Some(codex::translate),
+        ..entry("codex", "Codex", Integration::Hooks)
+    },
     Agent { notification_counts: false, ..entry("freebuff", "Freebuff", Integration::Log) },
     Agent {
         notification_counts: false,

@@ -8,5 +8,7 @@ mod labels;
 
 #[path = "agents/claude.rs"]
 mod claude;
+#[path = "agents/codex.rs"]
+mod codex;
 #[path = "agents/play.rs"]
 mod play;
