@@ -182,6 +182,13 @@ pub fn find(id: &str) -> Agent<'_> {
 }
 
 impl Agent<'_> {
+    /// Whether a process of that name (`comm`) may be one of its own.
+    pub fn has_process(&self, comm: &str) -> bool {
+        // The kernel keeps 15 bytes of a name.
+        let is = |name: &str| comm == name || (name.len() > 15 && name.is_char_boundary(15) && comm == &name[..15]);
+        is(self.id) || self.processes.iter().any(|name| is(name))
+    }
+
     /// Every field of a payload that is read for this agent.
     pub fn all_fields(&self) -> impl Iterator<Item = &'static Field> + use<> {
         UNIFIED_FIELDS.iter().chain(self.fields)

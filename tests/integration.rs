@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Putting ourselves into agents: real settings files, and the built `vigilctl` that changes them.
 
+#[path = "integration/codex.rs"]
+mod codex;
 #[path = "integration/doctor.rs"]
 mod doctor;
 #[path = "integration/edits.rs"]

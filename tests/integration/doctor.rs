@@ -31,7 +31,7 @@ fn people_read_what_was_found() {
     let home = Home::new();
     let program = home.script("bin/claude", "echo '2.1.332 (Claude Code)'");
     home.install().assert_says("installed");
-    let outcome = home.run(&["doctor"]);
+    let outcome = home.run(&["doctor", "claude"]);
     let expected = format!(
         "Claude Code: complete\n  settings  {}\n  program   {}, version 2.1.332\nVigil: cannot be asked",
         home.settings().display(),
@@ -44,7 +44,7 @@ fn people_read_what_was_found() {
 fn a_program_that_does_not_answer_holds_nobody_up() {
     let home = Home::new();
     home.script("bin/claude", "exit 7");
-    home.run(&["doctor"]).assert_says("which does not say its version");
+    home.run(&["doctor", "claude"]).assert_says("which does not say its version");
 }
 
 fn inspect(home: &Home) -> Report {
