@@ -6,8 +6,10 @@
 
 pub mod claude;
 mod codewhale;
+mod codex;
 mod opencode;
 mod pool;
+mod wire;
 
 use std::collections::BTreeMap;
 
@@ -146,7 +148,12 @@ pub const CATALOGUE: &[Agent<'static>] = &[
         ..entry("claude", "Claude Code", Integration::Hooks)
     },
     Agent { notification_counts: false, ..entry("codebuff", "Codebuff", Integration::Log) },
-    Agent { notification_counts: false, ..entry("codex", "Codex", Integration::Hooks) },
+    Agent {
+        notification_counts: false,
+        fields: codex::FIELDS,
+        translate: Some(codex::translate),
+        ..entry("codex", "Codex", Integration::Hooks)
+    },
     Agent { notification_counts: false, ..entry("freebuff", "Freebuff", Integration::Log) },
     Agent {
         notification_counts: false,
@@ -208,6 +215,13 @@ pub fn find(id: &str) -> Agent<'_> {
 }
 
 impl Agent<'_> {
+    /// Whether a process of that name (`comm`) may be one of its own.
+    pub fn has_process(&self, comm: &str) -> bool {
+        // The kernel keeps 15 bytes of a name.
+        let is = |name: &str| comm == name || (name.len() > 15 && name.is_char_boundary(15) && comm == &name[..15]);
+        is(self.id) || self.processes.iter().any(|name| is(name))
+    }
+
     /// Every field of a payload that is read for this agent.
     pub fn all_fields(&self) -> impl Iterator<Item = &'static Field> + use<> {
         UNIFIED_FIELDS.iter().chain(self.fields)

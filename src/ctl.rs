@@ -13,9 +13,11 @@ mod hook;
 mod install;
 mod line;
 mod replay;
+mod running;
 mod seen;
 mod status;
 mod stdin;
+mod trust;
 mod watch;
 
 use std::process::ExitCode;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! How agents come to call us: our entries in their settings, put in, taken out, and looked after.
 //!
-//! One table entry an agent ([`INTEGRATIONS`]), one file an agent for what it reads ([`claude`]), one a shape of
-//! settings ([`hooks`], [`toml`], [`dropped`], [`npmrc`]: a [`part::Format`]), one a syntax ([`json`]); those are text
-//! in, text out.
+//! One table entry an agent ([`INTEGRATIONS`]), each in the agent's own file; one file a shape of settings ([`hooks`],
+//! [`toml`], [`dropped`], [`npmrc`]: a [`part::Format`]), one a syntax ([`json`]); those are text in, text out.
 //! [`file`](mod@file) alone writes, and [`program`] alone looks for programs. An agent rewrites its settings when it
 //! likes, from what it read long ago: so what has been put in is looked at again, never taken for granted.
 
 pub mod claude;
 pub mod codewhale;
+pub mod codex;
 pub mod command;
 pub mod dropped;
 pub mod file;
@@ -41,58 +41,46 @@ pub struct Integration {
     parts: &'static [Part],
     /// What keeps it from working although all is there, by the text of each part, as a sentence.
     switched_off: fn(&Surroundings, &[Option<String>]) -> Option<String>,
+    /// Other files that decide, by the names that the agent uses: they are looked at, never edited.
+    beside: &'static [fn(&Surroundings) -> Option<PathBuf>],
+    /// The entries that the agent does not run before its user has trusted them, by the text of each part; `None` for
+    /// an agent that trusts its settings.
+    untrusted: Option<FindUntrusted>,
     /// Whether an agent that runs already takes it up by itself.
     live: bool,
 }
 
+type FindUntrusted = fn(&Surroundings, &[Option<String>]) -> Vec<Untrusted>;
+
+/// An entry of ours that the agent does not run before its user has trusted it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Untrusted {
+    /// What the agent calls it.
+    pub key: String,
+    /// What it runs.
+    pub command: String,
+}
+
+/// What most of them are like; each starts from it.
+const PLAIN: Integration = Integration {
+    agent: "",
+    programs: &[],
+    folders: &[],
+    parts: &[],
+    switched_off: |_, _| None,
+    beside: &[],
+    untrusted: None,
+    live: false,
+};
+
 /// The agents that we can be put into.
 pub const INTEGRATIONS: &[Integration] = &[
-    Integration {
-        agent: claude::ID,
-        programs: &["claude"],
-        folders: &[".local/bin", ".claude/local"],
-        parts: &[Part { file: claude::file, format: &claude::HOOKS }],
-        switched_off: claude::switched_off,
-        live: true,
-    },
-    Integration {
-        agent: codewhale::ID,
-        programs: &["codewhale", "codew"],
-        folders: &[".local/bin", ".cargo/bin"],
-        parts: &[Part { file: codewhale::file, format: &codewhale::HOOKS }],
-        switched_off: codewhale::switched_off,
-        live: false,
-    },
-    Integration {
-        agent: "opencode",
-        programs: &["opencode"],
-        folders: &[".opencode/bin", ".local/bin", ".bun/bin"],
-        parts: &[
-            Part { file: opencode::opencode_plugin, format: &opencode::PLUGIN },
-            Part { file: opencode::opencode_npmrc, format: &opencode::PATIENCE },
-        ],
-        switched_off: opencode::opencode_off,
-        live: false,
-    },
-    Integration {
-        agent: "kilo",
-        programs: &["kilo", "kilocode"],
-        folders: &[".local/bin", ".bun/bin"],
-        parts: &[
-            Part { file: opencode::kilo_plugin, format: &opencode::PLUGIN },
-            Part { file: opencode::kilo_npmrc, format: &opencode::PATIENCE },
-        ],
-        switched_off: opencode::kilo_off,
-        live: false,
-    },
-    Integration {
-        agent: "mimocode",
-        programs: &["mimo"],
-        folders: &[".mimocode/bin", ".local/bin"],
-        parts: &[Part { file: opencode::mimo_plugin, format: &opencode::PLUGIN }],
-        switched_off: opencode::mimo_off,
-        live: false,
-    },
+    claude::INTEGRATION,
+    codewhale::INTEGRATION,
+    codex::INTEGRATION,
+    opencode::KILO,
+    opencode::MIMO,
+    opencode::OPENCODE,
 ];
 
 const NO_HOME: &str = "There is no home folder, and so no settings";
@@ -263,6 +251,18 @@ impl Integration {
     /// The files that are edited, by the names that the agent uses; none without a home.
     pub fn files(&self, surroundings: &Surroundings) -> Vec<PathBuf> {
         self.parts.iter().filter_map(|part| part.path(surroundings)).collect()
+    }
+
+    /// The files that decide besides those, by the names that the agent uses.
+    pub fn files_beside(&self, surroundings: &Surroundings) -> Vec<PathBuf> {
+        self.beside.iter().filter_map(|file| file(surroundings)).collect()
+    }
+
+    /// Our entries that the agent does not run before its user has trusted them.
+    pub fn untrusted(&self, surroundings: &Surroundings) -> Vec<Untrusted> {
+        let Some(untrusted) = self.untrusted else { return Vec::new() };
+        let texts: Vec<_> = self.files(surroundings).iter().map(|file| file::read(file).ok().flatten()).collect();
+        untrusted(surroundings, &texts)
     }
 
     /// Whether an agent that runs already takes up what is put in.

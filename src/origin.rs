@@ -93,18 +93,12 @@ pub fn place(
 
 /// The agent's own process: the nearest one of its names, else the one that the agent's environment names.
 fn agent_link<'a>(agent: &Agent<'_>, origin: &'a Origin) -> Option<(usize, &'a ChainLink)> {
-    let named = |link: &ChainLink| {
-        comm_matches(&link.comm, agent.id) || agent.processes.iter().any(|name| comm_matches(&link.comm, name))
-    };
     let claimed: Option<u32> =
         agent.pid_variable.and_then(|name| origin.env.get(name)).and_then(|pid| pid.parse().ok());
     let chain = || origin.chain.iter().enumerate();
-    chain().find(|(_, link)| Some(link.pid) == claimed).or_else(|| chain().find(|(_, link)| named(link)))
-}
-
-/// The kernel keeps 15 bytes of a name.
-fn comm_matches(comm: &str, name: &str) -> bool {
-    comm == name || (name.len() > 15 && name.is_char_boundary(15) && comm == &name[..15])
+    chain()
+        .find(|(_, link)| Some(link.pid) == claimed)
+        .or_else(|| chain().find(|(_, link)| agent.has_process(&link.comm)))
 }
 
 fn variable(origin: &Origin, names: &[&str]) -> Option<String> {
@@ -180,7 +174,7 @@ fn candidates(origin: &Origin, leaked: &BTreeSet<String>) -> Vec<Candidate> {
 }
 
 /// The name under `/dev` of a terminal by its device number; `None` for no terminal and for kinds that do not vanish.
-fn tty_name(device: u32) -> Option<String> {
+pub fn tty_name(device: u32) -> Option<String> {
     let major = (device >> 8) & 0xfff;
     let minor = (device & 0xff) | ((device >> 12) & 0xf_ff00);
     match major {

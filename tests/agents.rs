@@ -10,6 +10,8 @@ mod labels;
 mod claude;
 #[path = "agents/codewhale.rs"]
 mod codewhale;
+#[path = "agents/codex.rs"]
+mod codex;
 #[path = "agents/opencode.rs"]
 mod opencode;
 #[path = "agents/play.rs"]

@@ -3,6 +3,8 @@
 
 #[path = "integration/codewhale.rs"]
 mod codewhale;
+#[path = "integration/codex.rs"]
+mod codex;
 #[path = "integration/doctor.rs"]
 mod doctor;
 #[path = "integration/edits.rs"]

@@ -197,7 +197,7 @@ _vigilctl() {
             return 0
             ;;
         vigilctl__subcmd__install)
-            opts="-h --dry-run --program --help"
+            opts="-h --dry-run --trust --program --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

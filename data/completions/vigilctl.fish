@@ -76,6 +76,7 @@ complete -c vigilctl -n "__fish_vigilctl_using_subcommand watch" -l json -d 'Pri
 complete -c vigilctl -n "__fish_vigilctl_using_subcommand watch" -s h -l help -d 'Print help'
 complete -c vigilctl -n "__fish_vigilctl_using_subcommand install" -l program -d 'The vigilctl that the hooks run; without it the one that is called, if it will last' -r -F
 complete -c vigilctl -n "__fish_vigilctl_using_subcommand install" -l dry-run -d 'Print what would change, and change nothing'
+complete -c vigilctl -n "__fish_vigilctl_using_subcommand install" -l trust -d 'Tell an agent that asks for it (Codex) that you trust the hooks; on a terminal you are asked'
 complete -c vigilctl -n "__fish_vigilctl_using_subcommand install" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c vigilctl -n "__fish_vigilctl_using_subcommand uninstall" -l dry-run -d 'Print what would change, and change nothing'
 complete -c vigilctl -n "__fish_vigilctl_using_subcommand uninstall" -s h -l help -d 'Print help'

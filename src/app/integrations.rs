@@ -88,7 +88,9 @@ fn watch(surroundings: &Surroundings) -> rustix::io::Result<(OwnedFd, BTreeSet<V
     use std::os::unix::ffi::OsStrExt;
     let fd = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
     let mut names = BTreeSet::new();
-    let files: Vec<PathBuf> = INTEGRATIONS.iter().flat_map(|known| known.files(surroundings)).collect();
+    let own = INTEGRATIONS.iter().flat_map(|known| known.files(surroundings));
+    let files: Vec<PathBuf> =
+        own.chain(INTEGRATIONS.iter().flat_map(|known| known.files_beside(surroundings))).collect();
     for place in files.iter().flat_map(|file| integration::file::way(file)) {
         if let (Some(folder), Some(name)) = (place.parent(), place.file_name()) {
             names.insert(name.as_bytes().to_vec());

@@ -4,13 +4,24 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
+use anyhow::Context;
 use similar::TextDiff;
 
+use super::{running, trust};
 use crate::integration::{Action, Found, Integration, Plan, Refusal, State, Surroundings, program};
 use crate::{agent, text};
 
+/// How an installation is meant.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wish {
+    /// Only what would change is printed.
+    pub dry_run: bool,
+    /// The user trusts what is put in.
+    pub trust: bool,
+}
+
 /// Puts our entries in, and says where.
-pub(super) fn install(agents: &[&Integration], named: Option<&Path>, dry_run: bool) -> anyhow::Result<()> {
+pub(super) fn install(agents: &[&Integration], named: Option<&Path>, wish: Wish) -> anyhow::Result<()> {
     let surroundings = Surroundings::here();
     let program = named.map_or_else(|| program::lasting(&surroundings), program::named);
     let program = program.map_err(|message| Refusal { message, snippet: None })?;
@@ -18,7 +29,7 @@ pub(super) fn install(agents: &[&Integration], named: Option<&Path>, dry_run: bo
         let found = integration.find_program(&surroundings);
         let action = Action::Install(&program);
         let name = agent::find(integration.agent).name;
-        if dry_run {
+        if wish.dry_run {
             integration.plan(&surroundings, &found, action)?.iter().try_for_each(show)?;
             continue;
         }
@@ -33,12 +44,41 @@ pub(super) fn install(agents: &[&Integration], named: Option<&Path>, dry_run: bo
         if found.program.is_none() {
             say(&format!("{name} itself was not found; the hooks are there for when it comes"))?;
         }
+        let trusted = settle(integration, &surroundings, &found, wish.trust)?;
+        if trusted || plans.iter().any(Plan::changes) {
+            tell_running(integration)?;
+        }
         let report = integration.inspect(&surroundings, found.version);
         if let (true, Some(advice)) = (report.state != State::Complete, report.advice) {
             say(&advice)?;
         }
     }
     Ok(())
+}
+
+/// Has the agent trust our entries, where it asks for that and the user does. Whether it came to that.
+fn settle(integration: &Integration, surroundings: &Surroundings, found: &Found, said: bool) -> anyhow::Result<bool> {
+    let name = agent::find(integration.agent).name;
+    let entries = integration.untrusted(surroundings);
+    if entries.is_empty() || (found.program.is_none() && !said) || !trust::is_granted(name, &entries, said)? {
+        return Ok(false);
+    }
+    trust::grant(integration, surroundings, found.program.as_deref(), &entries).with_context(|| {
+        format!("{name} could not be told to trust the hooks; trust them there, with its command /hooks")
+    })?;
+    say(&format!("{name}: trusts {} hooks", entries.len()))?;
+    Ok(true)
+}
+
+/// Names the sessions that go on without what has been put in.
+fn tell_running(integration: &Integration) -> io::Result<()> {
+    let agent = agent::find(integration.agent);
+    let running = if integration.is_live() { Vec::new() } else { running::of(&agent) };
+    if running.is_empty() {
+        return Ok(());
+    }
+    let sessions: Vec<String> = running.iter().map(|one| format!("{} on {}", one.pid, one.tty)).collect();
+    say(&format!("{} that runs already goes on without; start it anew: {}", agent.name, sessions.join(", ")))
 }
 
 /// Takes our entries out, and says where from.

@@ -127,19 +127,22 @@ enum Command {
     /// Only entries of Vigil's own are added; everything else in the file stays as it is, byte for byte. Entries of an
     /// older form, or with a path that is no more, are brought up to date.
     Install {
-        /// The agent's id: `claude`
+        /// The agent's id: `claude` or `codex`
         #[arg(required = true, value_name = "AGENT")]
         agents: Vec<String>,
         /// Print what would change, and change nothing
         #[arg(long)]
         dry_run: bool,
+        /// Tell an agent that asks for it (Codex) that you trust the hooks; on a terminal you are asked
+        #[arg(long)]
+        trust: bool,
         /// The vigilctl that the hooks run; without it the one that is called, if it will last
         #[arg(long, value_name = "PATH")]
         program: Option<PathBuf>,
     },
     /// Take Vigil's hooks out of an agent's settings
     Uninstall {
-        /// The agent's id: `claude`
+        /// The agent's id: `claude` or `codex`
         #[arg(required = true, value_name = "AGENT")]
         agents: Vec<String>,
         /// Print what would change, and change nothing
@@ -288,9 +291,9 @@ fn execute(command: Command) -> anyhow::Result<()> {
         }
         Command::Status { json, details, format } => status::run(json, details, format),
         Command::Watch { json } => watch::run(json),
-        Command::Install { agents, dry_run, program } => {
+        Command::Install { agents, dry_run, trust, program } => {
             let agents = integrations(&agents)?;
-            install::install(&agents, program.as_deref(), dry_run)
+            install::install(&agents, program.as_deref(), install::Wish { dry_run, trust })
         }
         Command::Uninstall { agents, dry_run } => install::uninstall(&integrations(&agents)?, dry_run),
         Command::Doctor { agents, json } => doctor::run(&integrations(&agents)?, json),

@@ -90,13 +90,16 @@ fn line(path: &str) -> Option<String> {
 fn chain(mut pid: u32) -> Vec<ChainLink> {
     let mut chain = Vec::with_capacity(CHAIN_LENGTH);
     while pid != 0 && chain.len() < CHAIN_LENGTH {
-        let Some((link, parent)) = line(&format!("/proc/{pid}/stat")).and_then(|stat| process(pid, &stat)) else {
-            break;
-        };
+        let Some((link, parent)) = link(pid) else { break };
         chain.push(link);
         pid = parent;
     }
     chain
+}
+
+/// A process, and its parent.
+pub(super) fn link(pid: u32) -> Option<(ChainLink, u32)> {
+    process(pid, &line(&format!("/proc/{pid}/stat"))?)
 }
 
 /// One line of `/proc/PID/stat`, and the parent it names. The name in parentheses may hold anything, parentheses too.

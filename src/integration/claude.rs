@@ -10,7 +10,19 @@ use std::path::PathBuf;
 
 use super::hooks::{Hooks, Wanted};
 use super::json::{Document, Syntax, is_blank};
-use super::{Surroundings, Version, file};
+use super::part::Part;
+use super::{Integration, PLAIN, Surroundings, Version};
+
+/// How we are put into it.
+pub const INTEGRATION: Integration = Integration {
+    agent: ID,
+    programs: &["claude"],
+    folders: &[".local/bin", ".claude/local"],
+    parts: &[Part { file, format: &HOOKS }],
+    switched_off,
+    live: true,
+    ..PLAIN
+};
 
 /// The agent's id in the catalogue.
 pub const ID: &str = "claude";
@@ -94,9 +106,9 @@ pub fn switched_off(surroundings: &Surroundings, settings: &[Option<String>]) ->
     }
     let folder = surroundings.root.join("etc/claude-code");
     let mut managed = vec![folder.join("managed-settings.json")];
-    managed.extend(file::files_in(&folder.join("managed-settings.d"), "json"));
+    managed.extend(super::file::files_in(&folder.join("managed-settings.d"), "json"));
     managed.iter().find_map(|path| {
-        let text = file::read(path).ok()??;
+        let text = super::file::read(path).ok()??;
         let key = ["disableAllHooks", "allowManagedHooksOnly"].into_iter().find(|key| is_set(&text, key))?;
         Some(format!("`{key}` in {} switches your hooks off; ask whoever manages this machine", path.display()))
     })

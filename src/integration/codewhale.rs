@@ -10,9 +10,19 @@
 
 use std::path::{Path, PathBuf};
 
-use super::part::Events;
+use super::part::{Events, Part};
 use super::toml::{self, Tables};
-use super::{Surroundings, Version};
+use super::{Integration, PLAIN, Surroundings, Version};
+
+/// How we are put into it.
+pub const INTEGRATION: Integration = Integration {
+    agent: ID,
+    programs: &["codewhale", "codew"],
+    folders: &[".local/bin", ".cargo/bin"],
+    parts: &[Part { file, format: &HOOKS }],
+    switched_off,
+    ..PLAIN
+};
 
 /// The agent's id in the catalogue.
 pub const ID: &str = "codewhale";

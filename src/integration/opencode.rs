@@ -8,9 +8,40 @@
 
 use std::path::PathBuf;
 
-use super::Surroundings;
 use super::dropped::Dropped;
 use super::npmrc::Npmrc;
+use super::part::Part;
+use super::{Integration, PLAIN, Surroundings};
+
+/// How we are put into OpenCode.
+pub const OPENCODE: Integration = Integration {
+    agent: "opencode",
+    programs: &["opencode"],
+    folders: &[".opencode/bin", ".local/bin", ".bun/bin"],
+    parts: &[Part { file: opencode_plugin, format: &PLUGIN }, Part { file: opencode_npmrc, format: &PATIENCE }],
+    switched_off: opencode_off,
+    ..PLAIN
+};
+
+/// How we are put into Kilo Code.
+pub const KILO: Integration = Integration {
+    agent: "kilo",
+    programs: &["kilo", "kilocode"],
+    folders: &[".local/bin", ".bun/bin"],
+    parts: &[Part { file: kilo_plugin, format: &PLUGIN }, Part { file: kilo_npmrc, format: &PATIENCE }],
+    switched_off: kilo_off,
+    ..PLAIN
+};
+
+/// How we are put into MiMo Code.
+pub const MIMO: Integration = Integration {
+    agent: "mimocode",
+    programs: &["mimo"],
+    folders: &[".mimocode/bin", ".local/bin"],
+    parts: &[Part { file: mimo_plugin, format: &PLUGIN }],
+    switched_off: mimo_off,
+    ..PLAIN
+};
 
 /// The plugin.
 pub const PLUGIN: Dropped =

@@ -44,7 +44,7 @@ fn people_read_what_was_found() {
 fn a_program_that_does_not_answer_holds_nobody_up() {
     let home = Home::new();
     home.script("bin/claude", "exit 7");
-    home.run(&["doctor"]).assert_says("which does not say its version");
+    home.run(&["doctor", "claude"]).assert_says("which does not say its version");
 }
 
 fn inspect(home: &Home) -> Report {

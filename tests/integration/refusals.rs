@@ -148,7 +148,7 @@ fn a_program_that_will_not_last_is_refused() {
 #[test]
 fn agents_that_cannot_be_installed_into_are_named() {
     let home = Home::new();
-    home.run(&["install", "codex"]).assert_refuses("Vigil cannot be put into Codex yet");
+    home.run(&["install", "codebuff"]).assert_refuses("Vigil cannot be put into Codebuff yet");
     let outcome = home.run(&["doctor", "nonesuch"]);
     assert_eq!(outcome.code, Some(2));
     assert!(outcome.stderr.contains("there is no agent `nonesuch`"));

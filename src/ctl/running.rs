@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Which sessions of an agent run now: its processes, by the names of the catalogue, that have a terminal.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+use super::seen;
+use crate::agent::Agent;
+use crate::origin;
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Running {
+    pub pid: u32,
+    /// The terminal's name under `/dev`.
+    pub tty: String,
+}
+
+/// All of the user's own, by their numbers.
+pub(super) fn of(agent: &Agent<'_>) -> Vec<Running> {
+    let user = rustix::process::geteuid().as_raw();
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let own = entries.filter(|entry| entry.metadata().is_ok_and(|found| found.uid() == user));
+    let pids = own.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let mut running: Vec<Running> = pids
+        .filter_map(|pid| {
+            let (link, _) = seen::link(pid)?;
+            let tty = origin::tty_name(link.tty)?;
+            agent.has_process(&link.comm).then_some(Running { pid, tty })
+        })
+        .collect();
+    running.sort_by_key(|process| process.pid);
+    running
+}
