@@ -7,7 +7,9 @@
 pub mod claude;
 mod codewhale;
 mod opencode;
+mod pi;
 mod pool;
+mod wire;
 
 use std::collections::BTreeMap;
 
@@ -181,7 +183,14 @@ pub const CATALOGUE: &[Agent<'static>] = &[
         translate: Some(|name, payload, env| opencode::translate("opencode", name, payload, env)),
         ..entry("opencode", "OpenCode", Integration::Plugin)
     },
-    Agent { notification_counts: false, ..entry("pi", "Pi Agent", Integration::Plugin) },
+    Agent {
+        notification_counts: false,
+        // As `pi --mode rpc` calls itself.
+        processes: &["pi-rpc"],
+        fields: pi::FIELDS,
+        translate: Some(pi::translate),
+        ..entry("pi", "Pi Agent", Integration::Plugin)
+    },
     Agent {
         notification_counts: false,
         fields: pool::FIELDS,

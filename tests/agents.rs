@@ -3,6 +3,8 @@
 
 #[path = "support/claude_captures.rs"]
 mod claude_captures;
+#[path = "support/host.rs"]
+mod host;
 #[path = "support/labels.rs"]
 mod labels;
 
@@ -12,6 +14,8 @@ mod claude;
 mod codewhale;
 #[path = "agents/opencode.rs"]
 mod opencode;
+#[path = "agents/pi.rs"]
+mod pi;
 #[path = "agents/play.rs"]
 mod play;
 #[path = "agents/pool.rs"]

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::wire::Wire;
 use crate::event::{self, Call, Event, Kind, Question, Said};
 use crate::forward::{self, Field, beginning, text, whole};
 
@@ -71,26 +72,6 @@ pub fn notice(kind: Option<&str>, message: &str) -> Kind {
         None if message.contains("permission") => Kind::Question(Question::PermissionNotice),
         None if message.contains("needs your") => Kind::Question(Question::Notice),
         None => Kind::Other,
-    }
-}
-
-/// What one native event holds, as far as it is read. A field of an unexpected type is as good as absent: the agent's
-/// next version must not cost us the whole event.
-struct Wire<'a>(&'a Map<String, Value>);
-
-impl<'a> Wire<'a> {
-    fn at(&self, path: &str) -> Option<&'a Value> {
-        let mut keys = path.split('.');
-        let first = self.0.get(keys.next()?)?;
-        keys.try_fold(first, |value, key| value.get(key))
-    }
-
-    fn text(&self, path: &str) -> Option<&'a str> {
-        self.at(path).and_then(Value::as_str).filter(|text| !text.is_empty())
-    }
-
-    fn owned(&self, path: &str) -> Option<String> {
-        self.text(path).map(ToString::to_string)
     }
 }
 
