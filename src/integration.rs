@@ -17,6 +17,7 @@ pub mod json;
 pub mod npmrc;
 pub mod opencode;
 pub mod part;
+pub mod pi;
 pub mod program;
 pub mod toml;
 
@@ -91,6 +92,14 @@ pub const INTEGRATIONS: &[Integration] = &[
         folders: &[".mimocode/bin", ".local/bin"],
         parts: &[Part { file: opencode::mimo_plugin, format: &opencode::PLUGIN }],
         switched_off: opencode::mimo_off,
+        live: false,
+    },
+    Integration {
+        agent: pi::ID,
+        programs: &["pi"],
+        folders: &[".local/bin", ".npm-global/bin"],
+        parts: &[Part { file: pi::extension, format: &pi::PLUGIN }],
+        switched_off: pi::switched_off,
         live: false,
     },
 ];

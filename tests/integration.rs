@@ -11,6 +11,8 @@ mod edits;
 mod home;
 #[path = "integration/opencode.rs"]
 mod opencode;
+#[path = "integration/pi.rs"]
+mod pi;
 #[path = "integration/random.rs"]
 mod random;
 #[path = "integration/refusals.rs"]
