@@ -7,6 +7,7 @@
 pub mod claude;
 mod codewhale;
 mod opencode;
+mod hermes;
 mod pi;
 mod pool;
 mod wire;
@@ -154,6 +155,8 @@ pub const CATALOGUE: &[Agent<'static>] = &[
         notification_counts: false,
         records_unified_answers: true,
         clears_on_end: false,
+        fields: hermes::FIELDS,
+        translate: Some(hermes::translate),
         ..entry("hermes", "Hermes Agent", Integration::Plugin)
     },
     Agent {

@@ -14,6 +14,8 @@ mod claude;
 mod codewhale;
 #[path = "agents/opencode.rs"]
 mod opencode;
+#[path = "agents/hermes.rs"]
+mod hermes;
 #[path = "agents/pi.rs"]
 mod pi;
 #[path = "agents/play.rs"]
