@@ -12,6 +12,7 @@ pub mod codewhale;
 pub mod command;
 pub mod dropped;
 pub mod file;
+pub mod hermes;
 pub mod hooks;
 pub mod json;
 pub mod npmrc;
@@ -20,6 +21,7 @@ pub mod part;
 pub mod pi;
 pub mod program;
 pub mod toml;
+pub mod yaml;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -92,6 +94,18 @@ pub const INTEGRATIONS: &[Integration] = &[
         folders: &[".mimocode/bin", ".local/bin"],
         parts: &[Part { file: opencode::mimo_plugin, format: &opencode::PLUGIN }],
         switched_off: opencode::mimo_off,
+        live: false,
+    },
+    Integration {
+        agent: hermes::ID,
+        programs: &["hermes"],
+        folders: &[".local/bin"],
+        parts: &[
+            Part { file: hermes::manifest, format: &hermes::MANIFEST },
+            Part { file: hermes::plugin, format: &hermes::PLUGIN },
+            Part { file: hermes::settings, format: &hermes::ENABLED },
+        ],
+        switched_off: hermes::switched_off,
         live: false,
     },
     Integration {
@@ -373,6 +387,9 @@ impl Integration {
                     Ok(change)
                 });
                 let target = target.map_err(|trouble| part.refuse(trouble, found, action))?;
+                if action == Action::Uninstall && part.format.owns_folder() && file::read(&file) == Ok(None) {
+                    file.parent().into_iter().for_each(file::clear_folder);
+                }
                 let (before, change) = last.unwrap_or((None, Change::Nothing));
                 Ok(Plan::new(target, before, change))
             })

@@ -7,6 +7,8 @@ mod codewhale;
 mod doctor;
 #[path = "integration/edits.rs"]
 mod edits;
+#[path = "integration/hermes.rs"]
+mod hermes;
 #[path = "integration/home.rs"]
 mod home;
 #[path = "integration/opencode.rs"]

@@ -1,9 +1,10 @@
 // Vigil's extension for Pi, put here by `vigilctl install pi`. SPDX-License-Identifier: GPL-3.0-or-later
 //
-// It tells what the session does, and never steers it: no handler returns, throws or waits. It tells one thing after the
-// other, each to a `vigilctl` of its own, and numbers them (`seq`). What Pi only says in pieces is put together here:
-// how the last run ended, and, where Pi is too old to say when it has settled, that it has.
-import { spawn } from "node:child_process";
+// It tells what the session does, and never steers it: no handler answers or throws, and none waits but the last, for a
+// moment. It tells one thing after the other, each to a `vigilctl` of its own, and numbers them (`seq`). What Pi only
+// says in pieces is put together here: how the last run ended, and, where Pi is too old to say when it has settled, that
+// it has.
+import { spawn, spawnSync } from "node:child_process";
 
 const PROGRAM = "@VIGILCTL@";
 
@@ -12,6 +13,10 @@ const WAITING = 256;
 
 // A `vigilctl` gives up by itself after 2.3 seconds.
 const PATIENCE = 3000;
+
+// How long Pi's end is held up, in milliseconds. What is told of a process that has gone comes too late: its end in the
+// middle of something looks like a crash.
+const LAST_WORDS = 500;
 
 // A Pi that does not say that it has settled: how long after a run's end another one may begin by itself. It tries again
 // 2, 4 and 8 seconds after an error, unless its settings say otherwise.
@@ -47,9 +52,24 @@ class Outbox {
     if (!this.#busy) this.#next();
   }
 
-  /** Nothing waits any more: Pi is about to end, or to load another one of us. */
+  /** Tells what waits, all of it at once, before another one of us is loaded. */
   flush() {
     for (const [name, payload] of this.#waiting.splice(0)) hand(name, payload, () => {});
+  }
+
+  /** Tells what waits before Pi ends. */
+  finish() {
+    const end = performance.now() + LAST_WORDS;
+    for (const [name, input] of this.#waiting.splice(0)) {
+      const timeout = Math.ceil(end - performance.now());
+      if (timeout <= 0) return;
+      spawnSync(PROGRAM, ["hook", "pi", name], { input, timeout, stdio: ["pipe", "ignore", "ignore"] });
+    }
+  }
+
+  /** The next one waits until then, so that it is among what is told at the end. */
+  hold() {
+    this.#busy = true;
   }
 
   #next() {
@@ -143,9 +163,13 @@ export default function (pi) {
   on("session_start", (event, ctx) => tell("session_start", facts(ctx), { reason: event.reason }));
 
   on("session_shutdown", (event, ctx) => {
+    // Its end is told, and not put behind what is being told.
+    const ends = !["reload", "new", "resume", "fork"].includes(event.reason);
+    if (ends) outbox.hold();
     settle();
     tell("session_shutdown", facts(ctx), { reason: event.reason });
-    outbox.flush();
+    if (ends) outbox.finish();
+    else outbox.flush();
   });
 
   on("session_info_changed", (event, ctx) => {

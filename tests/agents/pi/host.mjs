@@ -24,13 +24,17 @@ globalThis.clearTimeout = (timer) => {
   timers = timers.filter((other) => other !== timer);
 };
 
+function print(program, words, payload) {
+  if (program !== "@VIGILCTL@" || words[0] !== "hook" || words[1] !== "pi") throw new Error(`${program} ${words}`);
+  console.log(JSON.stringify({ line, at: now, event: words[2], payload: JSON.parse(payload) }));
+}
+
 let running = 0;
 childProcess.spawn = (program, words) => {
   const child = Object.assign(new EventEmitter(), { unref: () => {}, stdin: new EventEmitter() });
   running += 1;
   child.stdin.end = (payload) => {
-    if (program !== "@VIGILCTL@" || words[0] !== "hook" || words[1] !== "pi") throw new Error(`${program} ${words}`);
-    console.log(JSON.stringify({ line, at: now, event: words[2], payload: JSON.parse(payload) }));
+    print(program, words, payload);
     setImmediate(() => {
       running -= 1;
       child.emit("exit", 0);
@@ -38,6 +42,7 @@ childProcess.spawn = (program, words) => {
   };
   return child;
 };
+childProcess.spawnSync = (program, words, { input }) => print(program, words, input);
 syncBuiltinESMExports();
 
 /** Waits until nothing is being handed over. */
