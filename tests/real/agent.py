@@ -94,6 +94,11 @@ class RealAgent:
         self.processes.append(process)
         return process
 
+    @staticmethod
+    def happened(payload):
+        """What happened, in the payload of a recorded capture; there other facts may stand beside it."""
+        return payload
+
     def given(self):
         """What its hooks were given so far, in order: what a neighbour of ours records in `payloads`."""
         found = []
