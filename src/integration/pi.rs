@@ -45,7 +45,7 @@ pub fn switched_off(surroundings: &Surroundings, _texts: &[Option<String>]) -> O
     let own = extension(surroundings)?;
     let names_us = |entry: &String| {
         let path = entry.strip_prefix(['-', '!']).unwrap_or_default();
-        path.strip_prefix("./").unwrap_or(path) == EXTENSION || PathBuf::from(path) == own
+        path.strip_prefix("./").unwrap_or(path) == EXTENSION || own.as_os_str() == path
     };
     let entries = document.root().get("extensions")?.items();
     let entry = entries.iter().filter_map(|entry| entry.value.string()).find(names_us)?;
