@@ -95,9 +95,9 @@ class RealAgent:
         return process
 
     @staticmethod
-    def happened(payload):
-        """What happened, in the payload of a recorded capture; there other facts may stand beside it."""
-        return payload
+    def happened(line):
+        """A line of a recorded capture as `given` has it."""
+        return line.get("payload", {})
 
     def given(self):
         """What its hooks were given so far, in order: what a neighbour of ours records in `payloads`."""

@@ -101,9 +101,8 @@ class Agent(RealAgent):
         choose.chmod(0o755)
 
     @staticmethod
-    def happened(payload):
-        """What an extension was given, in a recorded payload."""
-        return payload["event"]
+    def happened(line):
+        return line["payload"].get("event", {})
 
     def print(self, prompt):
         return super().print("-p", prompt)

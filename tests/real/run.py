@@ -60,8 +60,7 @@ def known_shapes(module):
     shapes = set()
     for path in (Path(__file__).parents[1] / "agents" / module.CAPTURES).glob("**/*.jsonl"):
         for line in path.read_text(encoding="utf-8").splitlines():
-            payload = json.loads(line).get("payload")
-            shapes |= shapes_of(module, module.Agent.happened(payload)) if payload else set()
+            shapes |= shapes_of(module, module.Agent.happened(json.loads(line)))
     return shapes
 
 
