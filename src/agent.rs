@@ -6,8 +6,8 @@
 
 pub mod claude;
 mod codewhale;
-mod opencode;
 mod hermes;
+mod opencode;
 mod pi;
 mod pool;
 mod wire;

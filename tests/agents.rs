@@ -12,10 +12,10 @@ mod labels;
 mod claude;
 #[path = "agents/codewhale.rs"]
 mod codewhale;
-#[path = "agents/opencode.rs"]
-mod opencode;
 #[path = "agents/hermes.rs"]
 mod hermes;
+#[path = "agents/opencode.rs"]
+mod opencode;
 #[path = "agents/pi.rs"]
 mod pi;
 #[path = "agents/play.rs"]

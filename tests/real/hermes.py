@@ -95,9 +95,10 @@ SCENARIOS = Scenarios()
 
 
 def plain_turn(hermes, judge, terminal, step="next turn", want=FINISHED, **more):
-    """A prompt and its answer, as users go on after what a scenario is about."""
+    """A prompt and its answer, as users go on after what a scenario is about. It names its scene: a prompt that was never
+    answered is sent again with it, in one message (seen, 0.19.0)."""
     ends = judge.count("post_llm_call")
-    terminal.type("hello")
+    terminal.type("play plain")
     judge.was_given("post_llm_call", ends + 1)
     judge(step, want, RUNNING, IDLE, message="All done.", **more)
 
