@@ -7,7 +7,9 @@
 pub mod claude;
 mod codewhale;
 mod codex;
+mod hermes;
 mod opencode;
+mod pi;
 mod pool;
 mod wire;
 
@@ -159,6 +161,8 @@ pub const CATALOGUE: &[Agent<'static>] = &[
         notification_counts: false,
         records_unified_answers: true,
         clears_on_end: false,
+        fields: hermes::FIELDS,
+        translate: Some(hermes::translate),
         ..entry("hermes", "Hermes Agent", Integration::Plugin)
     },
     Agent {
@@ -188,7 +192,14 @@ pub const CATALOGUE: &[Agent<'static>] = &[
         translate: Some(|name, payload, env| opencode::translate("opencode", name, payload, env)),
         ..entry("opencode", "OpenCode", Integration::Plugin)
     },
-    Agent { notification_counts: false, ..entry("pi", "Pi Agent", Integration::Plugin) },
+    Agent {
+        notification_counts: false,
+        // As `pi --mode rpc` calls itself.
+        processes: &["pi-rpc"],
+        fields: pi::FIELDS,
+        translate: Some(pi::translate),
+        ..entry("pi", "Pi Agent", Integration::Plugin)
+    },
     Agent {
         notification_counts: false,
         fields: pool::FIELDS,

@@ -12,13 +12,16 @@ pub mod codex;
 pub mod command;
 pub mod dropped;
 pub mod file;
+pub mod hermes;
 pub mod hooks;
 pub mod json;
 pub mod npmrc;
 pub mod opencode;
 pub mod part;
+pub mod pi;
 pub mod program;
 pub mod toml;
+pub mod yaml;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -78,9 +81,11 @@ pub const INTEGRATIONS: &[Integration] = &[
     claude::INTEGRATION,
     codewhale::INTEGRATION,
     codex::INTEGRATION,
+    hermes::INTEGRATION,
     opencode::KILO,
     opencode::MIMO,
     opencode::OPENCODE,
+    pi::INTEGRATION,
 ];
 
 const NO_HOME: &str = "There is no home folder, and so no settings";
@@ -364,6 +369,9 @@ impl Integration {
                     Ok(change)
                 });
                 let target = target.map_err(|trouble| part.refuse(trouble, found, action))?;
+                if action == Action::Uninstall && part.format.owns_folder() && file::read(&file) == Ok(None) {
+                    file.parent().into_iter().for_each(file::clear_folder);
+                }
                 let (before, change) = last.unwrap_or((None, Change::Nothing));
                 Ok(Plan::new(target, before, change))
             })

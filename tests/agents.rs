@@ -3,6 +3,8 @@
 
 #[path = "support/claude_captures.rs"]
 mod claude_captures;
+#[path = "support/host.rs"]
+mod host;
 #[path = "support/labels.rs"]
 mod labels;
 
@@ -12,8 +14,12 @@ mod claude;
 mod codewhale;
 #[path = "agents/codex.rs"]
 mod codex;
+#[path = "agents/hermes.rs"]
+mod hermes;
 #[path = "agents/opencode.rs"]
 mod opencode;
+#[path = "agents/pi.rs"]
+mod pi;
 #[path = "agents/play.rs"]
 mod play;
 #[path = "agents/pool.rs"]

@@ -9,10 +9,14 @@ mod codex;
 mod doctor;
 #[path = "integration/edits.rs"]
 mod edits;
+#[path = "integration/hermes.rs"]
+mod hermes;
 #[path = "integration/home.rs"]
 mod home;
 #[path = "integration/opencode.rs"]
 mod opencode;
+#[path = "integration/pi.rs"]
+mod pi;
 #[path = "integration/random.rs"]
 mod random;
 #[path = "integration/refusals.rs"]

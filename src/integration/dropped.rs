@@ -17,7 +17,7 @@ pub const PROGRAM: &str = "\"@VIGILCTL@\"";
 pub struct Dropped {
     /// What it is called where it is missing.
     pub name: &'static str,
-    /// Its text, with [`PROGRAM`] in it once.
+    /// Its text, with [`PROGRAM`] in it once, or not at all.
     pub template: &'static str,
 }
 
@@ -71,8 +71,9 @@ impl Format for Dropped {
         };
         let program = self.program(text);
         let fault = match &program {
-            Some(program) if self.text(program) == *text => (!runs(program)).then(|| Fault::Gone(program.clone())),
-            _ => Some(Fault::Outdated),
+            _ if self.text(program.as_deref().unwrap_or_default()) != *text => Some(Fault::Outdated),
+            Some(program) => (!runs(program)).then(|| Fault::Gone(program.clone())),
+            None => None,
         };
         Ok(Survey { served: 1, required: 1, missing: Vec::new(), fault, programs: program.into_iter().collect() })
     }

@@ -193,6 +193,20 @@ pub fn update(path: &Path, mut decide: impl FnMut(Option<&str>) -> Result<Change
     Err(Trouble::Unfit(format!("{} changes too often; try again", path.display())))
 }
 
+/// Takes a folder away that came with a file of ours, and what Python made of that file; not if something else is in it.
+pub fn clear_folder(folder: &Path) {
+    let made = folder.join("__pycache__");
+    let is_folder = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
+    if is_folder(folder) && is_folder(&made) {
+        for path in files_in(&made, "pyc") {
+            // What cannot go stays, and so does the folder.
+            let _ = fs::remove_file(path);
+        }
+        let _ = fs::remove_dir(&made);
+    }
+    let _ = fs::remove_dir(folder);
+}
+
 fn refusal(real: &Path, error: &io::Error) -> Trouble {
     match error.kind() {
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem | ErrorKind::NotFound => {

@@ -38,6 +38,12 @@ pub trait Format: Debug + Sync {
 
     /// What is left of a file that is to go and cannot, for a link leads to it.
     fn emptied(&self) -> &'static str;
+
+    /// Whether its folder came with it. The folder goes with the file, unless something else is in it than what Python
+    /// makes of a plugin.
+    fn owns_folder(&self) -> bool {
+        false
+    }
 }
 
 /// The events of an agent's file.

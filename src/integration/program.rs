@@ -150,7 +150,7 @@ impl Surroundings {
 /// The version that a program says it has. It is asked with nothing on its input, and ended if it does not answer.
 pub fn version(program: &Path) -> Option<Version> {
     let mut command = Command::new(program);
-    command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().ok()?;
     let started = Instant::now();
     loop {
@@ -165,8 +165,14 @@ pub fn version(program: &Path) -> Option<Version> {
             }
         }
     }
+    // Pi 0.74.2 says it on standard error (seen).
+    first_words(child.stdout.take()).or_else(|| first_words(child.stderr.take()))
+}
+
+/// The version that a program's first words say.
+fn first_words(stream: Option<impl Read>) -> Option<Version> {
     let mut said = [0; 256];
-    let length = child.stdout.take()?.read(&mut said).ok()?;
+    let length = stream?.read(&mut said).ok()?;
     Version::parse(&String::from_utf8_lossy(&said[..length]))
 }
 

@@ -94,6 +94,11 @@ class RealAgent:
         self.processes.append(process)
         return process
 
+    @staticmethod
+    def happened(line):
+        """A line of a recorded capture as `given` has it."""
+        return line.get("payload", {})
+
     def given(self):
         """What its hooks were given so far, in order: what a neighbour of ours records in `payloads`."""
         found = []

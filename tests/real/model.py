@@ -2,7 +2,7 @@
 """A model that says what it is told to, on 127.0.0.1. How it says it is a wire's: see `wire_*.py`.
 
 The newest `play SCENE [GATE]` in the user's words decides what a reply holds; once a tool has answered, the reply is
-plain text. `error CODE` refuses, `hang GATE` stops in the middle of its words, `mute GATE` before the first. What waits,
+plain text. `error CODE` refuses (with a gate, until it is open), `hang GATE` stops in the middle of its words, `mute GATE` before the first. What waits,
 waits for a gate: a file in the project's folder, which the driver makes (see `wait-for`). It never leaves the loopback,
 and nothing in it lasts longer than PATIENCE.
 """

@@ -60,7 +60,7 @@ def known_shapes(module):
     shapes = set()
     for path in (Path(__file__).parents[1] / "agents" / module.CAPTURES).glob("**/*.jsonl"):
         for line in path.read_text(encoding="utf-8").splitlines():
-            shapes |= shapes_of(module, json.loads(line).get("payload", {}))
+            shapes |= shapes_of(module, module.Agent.happened(json.loads(line)))
     return shapes
 
 
@@ -82,7 +82,7 @@ def shapes_of(module, payload):
 def version_of(program, environment):
     answer = subprocess.run([program, "--version"], env=environment, stdin=subprocess.DEVNULL, capture_output=True,
                             text=True, timeout=PATIENCE, check=False)
-    found = re.search(r"\d+\.\d+\.\d+", answer.stdout)
+    found = re.search(r"\d+\.\d+\.\d+", answer.stdout or answer.stderr)
     if not found:
         raise Trouble(f"{program} --version says {answer.stdout!r} {answer.stderr!r}")
     return found[0]

@@ -43,7 +43,7 @@ class Handler(Wire):
             scene = "plain"
         if tools:
             self.model.requests.append((scene, gate, answered))
-        if scene.startswith("error") and not answered:
+        if scene.startswith("error") and not answered and gate not in self.model.released:
             code = int(scene.split()[1])
             return self.answer(code, {"error": {"message": f"mock {code}", "type": "mock_error", "code": code}})
         calls = [] if answered else self.model.scenes.get(scene, lambda gate: [])(gate)
