@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::Server;
 use super::wire::Wire;
 use crate::event::{Call, Event, Kind, Question, Said};
 use crate::forward::{self, Field, text};
@@ -26,6 +27,10 @@ pub(super) const FIELDS: &[Field] = &[
     text("tool_input.path"),
     text("tool_input.questions.[].question"),
 ];
+
+/// Its shared server runs the hooks of all terminals but those that are started without it.
+pub(super) const SERVER: Server =
+    Server { word: "app-server", apart: &["exec", "e", "review", "--no-daemon", "-c", "--config"] };
 
 /// The model that the agent asks by itself whether a call may be let through: its turns are none of the user's.
 const REVIEWER: &str = "codex-auto-review";
