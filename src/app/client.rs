@@ -3,8 +3,8 @@
 //!
 //! The server's terminal, environment and parents are those of whoever started it. The session's own process is one of
 //! the agent's on a terminal, in the session's folder, that is no server and is not apart from it. Of several it is the
-//! last one that was there when the session began, if it was fresh then; nothing tells more (seen, Codex 0.171.0, whose
-//! session begins with its terminal's process, about a second after it). Reading only, and it may block.
+//! one that had just begun when the session did; nothing tells more (seen, Codex 0.171.0, whose session begins with its
+//! terminal's process, about a second after it). Reading only, and it may block.
 
 use std::fs;
 use std::time::Duration;
@@ -17,8 +17,8 @@ use crate::protocol::CHAIN_LENGTH;
 use crate::protocol::ChainLink;
 use crate::time::BootTime;
 
-/// A process that began so long before its session is not told from others by that.
-const FRESH: Duration = Duration::from_secs(15);
+/// A session begins within so long of its terminal's process; later it may be any one's.
+const FRESH: Duration = Duration::from_secs(5);
 
 /// Whether a process serves others' sessions, if it is still there.
 pub fn is_server(server: &Server, process: &Process) -> Option<bool> {
@@ -44,14 +44,18 @@ pub fn find(agent: &Agent<'_>, server: &Server, session: &str, cwd: &str, at: Op
     choose(&found, began(session))
 }
 
-/// The one, or of several the fresh one.
+/// The one, or of several the one that was fresh then.
 fn choose(found: &[(BootTime, Process)], session: Option<BootTime>) -> Option<Process> {
     if let [(_, only)] = found {
         return Some(only.clone());
     }
     let session = session?;
-    let (began, last) = found.iter().rev().find(|(began, _)| *began <= session)?;
-    (session.since(*began) <= FRESH).then(|| last.clone())
+    let is_fresh = |began: BootTime| began <= session && session.since(began) <= FRESH;
+    let mut fresh = found.iter().filter(|(began, _)| is_fresh(*began));
+    match (fresh.next(), fresh.next()) {
+        (Some((_, process)), None) => Some(process.clone()),
+        _ => None,
+    }
 }
 
 /// When a session began, by an id that says so: a UUID of version 7 begins with the milliseconds since the epoch.
@@ -95,6 +99,8 @@ mod tests {
         assert_eq!(pid(&two, session(290_000)), None, "either has begun another session since");
         assert_eq!(pid(&two, session(50_000)), None, "either goes on with an older session");
         assert_eq!(pid(&two, None), None);
+        let close = [at(100_000, 1), at(102_000, 2)];
+        assert_eq!(pid(&close, session(103_000)), None, "both waited for the server to start");
         assert_eq!(pid(&two[..1], session(50_000)), Some(1));
         assert_eq!(pid(&two[..1], None), Some(1));
         assert_eq!(pid(&[], session(101_000)), None);
