@@ -75,12 +75,30 @@ pub struct Agent<'a> {
     pub processes: &'static [&'static str],
     /// The variable in which its hooks find its pid.
     pub pid_variable: Option<&'static str>,
+    /// The server that may run its hooks for many terminals.
+    pub server: Option<Server>,
     /// The payload's key that names the event.
     pub name_key: &'static str,
     /// The native fields that its translator reads.
     pub fields: &'static [Field],
     /// Its translator; without one only the unified vocabulary is understood.
     translate: Option<Translate>,
+}
+
+/// A process of an agent's that serves sessions of others: its terminal, environment and parents are not theirs.
+#[derive(Clone, Copy, Debug)]
+pub struct Server {
+    /// The argument by which it is known.
+    pub word: &'static str,
+    /// Arguments of processes that run without it.
+    pub apart: &'static [&'static str],
+}
+
+impl Server {
+    /// Whether a process with that argument is none that the server serves.
+    pub fn leaves_out(&self, argument: &str) -> bool {
+        argument == self.word || self.apart.contains(&argument)
+    }
 }
 
 /// The fields of the unified vocabulary, read for every agent.
@@ -129,6 +147,7 @@ const UNLISTED: Agent<'static> = Agent {
     subagents_end_with_turn: false,
     processes: &[],
     pid_variable: None,
+    server: None,
     name_key: "hook_event_name",
     fields: &[],
     translate: None,
@@ -152,6 +171,7 @@ pub const CATALOGUE: &[Agent<'static>] = &[
     Agent { notification_counts: false, ..entry("codebuff", "Codebuff", Integration::Log) },
     Agent {
         notification_counts: false,
+        server: Some(codex::SERVER),
         fields: codex::FIELDS,
         translate: Some(codex::translate),
         ..entry("codex", "Codex", Integration::Hooks)

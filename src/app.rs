@@ -13,6 +13,7 @@ pub mod actions;
 pub mod alarm;
 pub mod application;
 pub mod claude;
+mod client;
 pub mod clock;
 pub mod command;
 pub mod config;

@@ -5,7 +5,7 @@
 //! what it can see itself ([`Here`], [`Found`]), and [`place`] decides. The environment is a memory, not a truth
 //! (status model, section 4): a pane's id counts where the process tree bears it out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::agent::Agent;
 use crate::event::{Place, Process, Project};
@@ -32,6 +32,18 @@ pub struct Found {
     /// Names of variables that a multiplexer's server of the chain has with the same value: they leaked into the pane
     /// from the terminal that started the server.
     pub leaked: BTreeSet<String>,
+    /// Where a server of the agent's ran the hook: what the session's own process shows.
+    pub served: Option<Served>,
+}
+
+/// What takes the place of a hook's parents and environment where a server ran it, whose own they are not. Empty where
+/// the session's own process was not found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Served {
+    /// The session's own process and its parents, nearest first.
+    pub chain: Vec<ChainLink>,
+    /// The variables of [`crate::protocol::ENVIRONMENT`] that it was started with.
+    pub env: BTreeMap<String, String>,
 }
 
 /// When the hook started, if its clock is ours.
@@ -66,6 +78,8 @@ pub fn place(
     surface: Option<String>,
     cwd: Option<String>,
 ) -> Place {
+    let served = found.served.map(|Served { chain, env }| Origin { chain, env, ..origin.clone() });
+    let origin = served.as_ref().unwrap_or(origin);
     let link = agent_link(agent, origin);
     let local = is_local(origin, here);
     let tty = link.and_then(|(_, link)| tty_name(link.tty));
@@ -92,7 +106,7 @@ pub fn place(
 }
 
 /// The agent's own process: the nearest one of its names, else the one that the agent's environment names.
-fn agent_link<'a>(agent: &Agent<'_>, origin: &'a Origin) -> Option<(usize, &'a ChainLink)> {
+pub fn agent_link<'a>(agent: &Agent<'_>, origin: &'a Origin) -> Option<(usize, &'a ChainLink)> {
     let claimed: Option<u32> =
         agent.pid_variable.and_then(|name| origin.env.get(name)).and_then(|pid| pid.parse().ok());
     let chain = || origin.chain.iter().enumerate();
@@ -286,5 +300,24 @@ mod tests {
         let place = decide(&origin(&env, Vec::new()));
         assert_eq!((place.surface.as_deref(), place.workspace.as_deref()), (Some("s1"), Some("7")));
         assert!(place.surface_named);
+    }
+
+    #[test]
+    fn a_servers_place_is_not_the_sessions() {
+        let multiplexer = || link(9, "tmux: server", 0);
+        let env =
+            |pane: &str| [("TMUX", "/run/t,9,0"), ("TMUX_PANE", pane)].map(|(k, v)| (k.to_string(), v.to_string()));
+        let hook =
+            Origin { chain: vec![link(30, "codex", 0), multiplexer()], env: env("%1").into(), ..Origin::default() };
+        let served_by = |served| {
+            let found = Found { served: Some(served), ..Found::default() };
+            place(&agent::find("codex"), &hook, &Here::default(), found, None, None, Some("/p".into()))
+        };
+        let own = served_by(Served { chain: vec![link(50, "codex", PTS3), multiplexer()], env: env("%5").into() });
+        assert_eq!((own.surface.as_deref(), own.tty.as_deref()), (Some("tmux:/run/t:%5"), Some("pts/3")));
+        assert_eq!(own.process, Some(Process { pid: 50, start: 500 }));
+        let nobody = served_by(Served::default());
+        assert_eq!((nobody.surface, nobody.process, nobody.pid), (None, None, None));
+        assert_eq!(nobody.cwd.as_deref(), Some("/p"));
     }
 }

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::Server;
 use super::wire::Wire;
 use crate::event::{Call, Event, Kind, Question, Said};
 use crate::forward::{self, Field, text};
@@ -18,7 +19,6 @@ use crate::forward::{self, Field, text};
 pub(super) const FIELDS: &[Field] = &[
     text("hook_event_name"),
     text("source"),
-    text("permission_mode"),
     text("last_assistant_message"),
     text("tool_input.command"),
     text("tool_input.task_name"),
@@ -26,6 +26,10 @@ pub(super) const FIELDS: &[Field] = &[
     text("tool_input.path"),
     text("tool_input.questions.[].question"),
 ];
+
+/// Its shared server runs the hooks of all terminals but those that are started without it.
+pub(super) const SERVER: Server =
+    Server { word: "app-server", apart: &["exec", "e", "review", "--no-daemon", "-c", "--config"] };
 
 /// The model that the agent asks by itself whether a call may be let through: its turns are none of the user's.
 const REVIEWER: &str = "codex-auto-review";
@@ -80,9 +84,11 @@ fn kind(name: &str, wire: &Wire<'_>) -> Option<Kind> {
     })
 }
 
-/// Whether the user is asked: elsewhere than in plan mode the tool returns at once (seen, capture exec-ask).
+/// Whether the user is asked. The tool is offered in plan mode only, which `permission_mode` does not tell: it says
+/// `default` there, too, or `bypassPermissions` where no permission is ever asked (both seen). Where the model calls it all the same it returns at once, and the turn's end closes the
+/// question (seen, capture exec-ask).
 fn asks(wire: &Wire<'_>) -> bool {
-    wire.text("tool_name") == Some(ASKS) && wire.text("permission_mode") == Some("plan")
+    wire.text("tool_name") == Some(ASKS)
 }
 
 fn first_question(wire: &Wire<'_>) -> Option<String> {
@@ -105,8 +111,7 @@ mod tests {
 
     #[test]
     fn every_row_of_the_table() {
-        let asked = r#"{"tool_name":"request_user_input","permission_mode":"plan"}"#;
-        let unasked = r#"{"tool_name":"request_user_input","permission_mode":"default"}"#;
+        let asked = r#"{"tool_name":"request_user_input","permission_mode":"default"}"#;
         let rows: &[(&str, &str, Option<Kind>)] = &[
             ("SessionStart", r#"{"source":"startup"}"#, Some(Kind::SessionStart { waiting: true })),
             ("SessionStart", r#"{"source":"clear"}"#, Some(Kind::SessionStart { waiting: true })),
@@ -114,7 +119,6 @@ mod tests {
             ("UserPromptSubmit", r#"{"prompt":"hi"}"#, Some(Kind::PromptSubmit { automatic: false })),
             ("PreToolUse", r#"{"tool_name":"Bash"}"#, Some(Kind::PreToolUse)),
             ("PreToolUse", asked, Some(Kind::Question(Question::Tool))),
-            ("PreToolUse", unasked, Some(Kind::PreToolUse)),
             ("PermissionRequest", r#"{"tool_name":"Bash"}"#, Some(Kind::Question(Question::Request))),
             ("PostToolUse", r#"{"tool_name":"Bash"}"#, Some(Kind::PostToolUse)),
             ("SubagentStart", r#"{"agent_id":"a"}"#, Some(Kind::SubagentStart)),
@@ -151,7 +155,7 @@ mod tests {
     #[test]
     fn what_is_asked_is_the_message() {
         let questions = r#""tool_input":{"questions":[{"question":"Which colour?"}]}"#;
-        let payload = format!(r#"{{"tool_name":"request_user_input","permission_mode":"plan",{questions}}}"#);
+        let payload = format!(r#"{{"tool_name":"request_user_input",{questions}}}"#);
         assert_eq!(event("PreToolUse", &payload).unwrap().message, Said::Value("Which colour?".into()));
     }
 

@@ -13,10 +13,12 @@ use std::time::{Duration, Instant};
 use gtk::{gio, glib};
 
 use super::command::Delivery;
-use super::{proc, project};
+use super::{client, proc, project};
+use crate::agent;
 use crate::event::{Process, Project};
-use crate::origin::{Found, Here, is_local, multiplexer_servers};
+use crate::origin::{Found, Here, Served, agent_link, is_local, multiplexer_servers};
 use crate::protocol::ChainLink;
+use crate::time::BootTime;
 
 /// How long an event waits for all that is looked up for it.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -38,6 +40,10 @@ pub struct Finder {
     /// The first way by which the user came to a project.
     roots: RefCell<HashMap<PathBuf, String>>,
     servers: RefCell<HashMap<Process, BTreeMap<&'static str, String>>>,
+    /// Whether a process serves others' sessions, which it does all its life or never.
+    serving: RefCell<HashMap<Process, bool>>,
+    /// The processes on a terminal that sessions of a server belong to.
+    clients: RefCell<HashMap<String, Process>>,
     looking: Rc<Cell<u32>>,
 }
 
@@ -49,6 +55,8 @@ impl Finder {
             projects: RefCell::default(),
             roots: RefCell::default(),
             servers: RefCell::default(),
+            serving: RefCell::default(),
+            clients: RefCell::default(),
             looking: Rc::default(),
         }
     }
@@ -66,15 +74,55 @@ impl Finder {
             Some(cwd) => Some(project::unseen(cwd)),
             None => None,
         };
+        let served = if is_local(origin, &self.here) { self.served(delivery, cwd, until).await } else { None };
+        let (chain, env) = served.as_ref().map_or((&origin.chain, &origin.env), |served| (&served.chain, &served.env));
         let mut leaked = BTreeSet::new();
-        if is_local(origin, &self.here) && !origin.env.is_empty() {
-            for server in multiplexer_servers(&origin.chain) {
+        if is_local(origin, &self.here) && !env.is_empty() {
+            for server in multiplexer_servers(chain) {
                 let theirs = self.server(server, until).await;
-                let same = origin.env.iter().filter(|(name, value)| theirs.get(name.as_str()) == Some(value));
+                let same = env.iter().filter(|(name, value)| theirs.get(name.as_str()) == Some(value));
                 leaked.extend(same.map(|(name, _)| name.clone()));
             }
         }
-        Found { project, leaked }
+        Found { project, leaked, served }
+    }
+
+    /// What the session's own process shows, where a server ran the hook; what is not found in time is not there.
+    async fn served(&self, delivery: &Delivery, cwd: Option<&str>, until: Instant) -> Option<Served> {
+        let agent = agent::find(&delivery.agent);
+        let server = agent.server?;
+        let (_, link) = agent_link(&agent, &delivery.origin)?;
+        let runs = Process { pid: link.pid, start: link.start };
+        let known = self.serving.borrow().get(&runs).copied();
+        let serves = match known {
+            Some(serves) => Some(serves),
+            None => {
+                let asked = runs.clone();
+                let serves = self.look(until, move || client::is_server(&server, &asked)).await.flatten();
+                if let Some(serves) = serves {
+                    remember(&mut self.serving.borrow_mut(), runs, serves);
+                }
+                serves
+            }
+        };
+        if serves == Some(false) {
+            return None;
+        }
+        let session = delivery.payload.get("session_id").and_then(serde_json::Value::as_str).unwrap_or_default();
+        let (session, cwd) = (session.to_string(), cwd.unwrap_or_default().to_string());
+        let known = self.clients.borrow().get(&session).cloned();
+        let (id, asked, at) = (session.clone(), delivery.agent.clone(), delivery.origin.at.map(BootTime));
+        let found = self.look(until, move || {
+            if let Some(served) = known.as_ref().and_then(client::seen_by) {
+                return known.zip(Some(served));
+            }
+            let process = client::find(&agent::find(&asked), &server, &id, &cwd, at)?;
+            let served = client::seen_by(&process)?;
+            Some((process, served))
+        });
+        let Some((process, served)) = found.await.flatten() else { return Some(Served::default()) };
+        remember(&mut self.clients.borrow_mut(), session, process);
+        Some(served)
     }
 
     async fn project(&self, cwd: &str, until: Instant) -> Project {
@@ -87,11 +135,7 @@ impl Finder {
             Some(resolved) => self.unite(resolved),
             None => project::unseen(cwd),
         };
-        let mut projects = self.projects.borrow_mut();
-        if projects.len() >= KEPT {
-            projects.clear();
-        }
-        projects.insert(cwd.to_string(), (Instant::now(), project.clone()));
+        remember(&mut self.projects.borrow_mut(), cwd.to_string(), (Instant::now(), project.clone()));
         project
     }
 
@@ -118,11 +162,7 @@ impl Finder {
             if same { proc::environment(asked.pid) } else { BTreeMap::new() }
         };
         let Some(found) = self.look(until, read).await else { return BTreeMap::new() };
-        let mut servers = self.servers.borrow_mut();
-        if servers.len() >= KEPT {
-            servers.clear();
-        }
-        servers.insert(process, found.clone());
+        remember(&mut self.servers.borrow_mut(), process, found.clone());
         found
     }
 
@@ -142,6 +182,14 @@ impl Finder {
         });
         glib::future_with_timeout(rest, look).await.ok()?.ok()?
     }
+}
+
+/// Keeps one more answer.
+fn remember<K: std::hash::Hash + Eq, V>(answers: &mut HashMap<K, V>, key: K, value: V) {
+    if answers.len() >= KEPT {
+        answers.clear();
+    }
+    answers.insert(key, value);
 }
 
 #[cfg(test)]

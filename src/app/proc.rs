@@ -7,17 +7,47 @@ use std::io::Read;
 
 use crate::origin::Here;
 use crate::protocol::ENVIRONMENT;
+use crate::time::BootTime;
 
 /// Environments above this are not read: no terminal sets that much.
 const ENVIRON_BYTES: u64 = 256 << 10;
 
+/// So much of a process's arguments is read.
+const ARGUMENT_BYTES: u64 = 16 << 10;
+
 /// The fields of `/proc/PID/stat` that matter here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stat {
+    /// Its name.
+    pub comm: String,
+    /// Its parent.
+    pub parent: u32,
     /// The controlling terminal's device number, 0 for none.
     pub tty: u32,
     /// When it started, in clock ticks since boot.
     pub start: u64,
+}
+
+impl Stat {
+    /// When it started, to a tick.
+    pub fn began(&self) -> BootTime {
+        BootTime::from_millis(self.start.saturating_mul(1000) / rustix::param::clock_ticks_per_second().max(1))
+    }
+}
+
+/// The numbers of all processes.
+pub fn all() -> impl Iterator<Item = u32> {
+    std::fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// A process's arguments, the program's name first, as far as they are text.
+pub fn arguments(pid: u32) -> Vec<String> {
+    let text = read(&format!("/proc/{pid}/cmdline"), ARGUMENT_BYTES).unwrap_or_default();
+    text.split(|byte| *byte == 0).filter_map(|part| std::str::from_utf8(part).ok().map(ToString::to_string)).collect()
 }
 
 /// The stat of a process; `None` if there is no such process, or none that we may see.
@@ -29,11 +59,14 @@ fn parse_stat(text: &[u8]) -> Option<Stat> {
     // The name stands in parentheses and may hold any byte, parentheses too: the last one closes it.
     let end = text.iter().rposition(|byte| *byte == b')')?;
     let rest = std::str::from_utf8(&text[end + 1..]).ok()?;
+    let begin = text.iter().position(|byte| *byte == b'(')?;
+    let comm = String::from_utf8_lossy(text.get(begin + 1..end)?).into_owned();
     // The first field behind the name is the third: state, ppid, pgrp, session, tty_nr … starttime.
     let mut fields = rest.split_ascii_whitespace();
-    let tty: i32 = fields.nth(4)?.parse().ok()?;
+    let parent = fields.nth(1)?.parse().ok()?;
+    let tty: i32 = fields.nth(2)?.parse().ok()?;
     let start = fields.nth(14)?.parse().ok()?;
-    Some(Stat { tty: tty.cast_unsigned(), start })
+    Some(Stat { comm, parent, tty: tty.cast_unsigned(), start })
 }
 
 /// The variables of [`ENVIRONMENT`] that a process was started with.
@@ -71,7 +104,7 @@ mod tests {
     #[test]
     fn a_name_may_hold_anything() {
         let line = b"7 (a) R 1) S 1 7 7 34816 7 4194304 1 0 0 0 0 0 0 0 20 0 1 0 4242 8192 0";
-        assert_eq!(parse_stat(line), Some(Stat { tty: 34816, start: 4242 }));
+        assert_eq!(parse_stat(line), Some(Stat { comm: "a) R 1".into(), parent: 1, tty: 34816, start: 4242 }));
         assert_eq!(parse_stat(b"7 (sh) S 1"), None);
         assert_eq!(parse_stat(b""), None);
     }
@@ -80,7 +113,9 @@ mod tests {
     fn this_process_is_seen() {
         let own = stat(std::process::id()).unwrap();
         assert!(own.start > 0);
-        assert_eq!(stat(std::process::id()), Some(own));
+        assert_eq!(stat(std::process::id()).as_ref(), Some(&own));
+        assert!(own.began() <= super::super::clock::now().boot && own.parent > 0);
+        assert!(all().any(|pid| pid == std::process::id()) && !arguments(std::process::id()).is_empty());
         assert_eq!(stat(u32::MAX), None);
     }
 

@@ -29,6 +29,7 @@ const CODEX: Set = Set {
 /// What no hook tells: the state shown, and the true one. What becomes of a request to the model's server and of a
 /// background terminal stands in the session's rollout file, which captures do not hold.
 const UNREVEALED: &[(&str, usize, &str, &str, &str)] = &[
+    ("exec-ask", 3, "", "needs-input needs-input 0 0 1", "running none 0 0 0"),
     ("exec-bg", 4, "", "idle finished 0 0 0", "idle finished 0 1 0"),
     ("exec-bg", 5, "", "idle finished 0 0 0", "idle finished 0 1 0"),
     (TUI, 13, "press y (approve)", "needs-input needs-input 0 0 1", "running none 0 0 0"),
