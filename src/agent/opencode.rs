@@ -304,7 +304,7 @@ mod tests {
     fn nothing_in_a_payload_is_trusted() {
         for bad in [
             r#"{"properties":7,"vigil":[]}"#,
-            r#"{"properties":{"status":[],"questions":{},"patterns":"x","error":null},"vigil":{"seq":"x","age_ms":-1}}"#,
+            r#"{"properties":{"status":[],"questions":{},"patterns":"x"},"vigil":{"seq":"x","age_ms":-1}}"#,
         ] {
             for name in ["session.status", "session.error", "question.asked", "permission.asked", "actor.status"] {
                 assert_eq!(event(name, bad).and_then(|event| event.session), None, "{name} {bad}");

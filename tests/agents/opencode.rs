@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The captures of OpenCode and its forks. Each goes through the real plugin, which runs in Node with the capture in the
-//! place of the agent (`plugin.mjs`); what it sends is translated and judged.
+//! The captures of OpenCode and its forks. Each goes through the real plugin, which runs in Node with the capture in
+//! the place of the agent (`plugin.mjs`); what it sends is translated and judged.
 
 use std::path::Path;
 use std::process::Command;

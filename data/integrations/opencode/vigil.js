@@ -344,6 +344,7 @@ class Sessions {
         return {}
       case "chat.message":
         Object.assign(root, { turn: true, refused: false, interrupted: false, text: undefined, state: "prompted" })
+        Object.assign(root, { step: undefined, answered: agent === "mimocode" })
         return {}
       case "session.status":
         return this.status(root, p.status)
@@ -362,7 +363,7 @@ class Sessions {
         return news ? {} : undefined
       }
       case "tool.execute.before":
-        Object.assign(root, { turn: true, refused: false })
+        Object.assign(root, { turn: true, refused: false, answered: true })
         return {}
       case "background_process.deleted":
         return {}
@@ -405,6 +406,7 @@ class Sessions {
         const begins = agent === "mimocode" && !root.turn
         if (!goes && !begins) return undefined
         Object.assign(root, { turn: true, interrupted: false, text: begins ? undefined : root.text })
+        if (begins) root.answered = true
         return {}
       }
       case "retry":
@@ -413,8 +415,8 @@ class Sessions {
         return {}
       case "idle": {
         const told = root.turn || root.requests.size > 0
-        // The user said no, or gave up waiting for the network.
-        const quiet = Boolean(root.refused) || before === "offline"
+        // The user said no, gave up waiting, or interrupted before the first word: then there is no error (1.18.33).
+        const quiet = Boolean(root.refused) || ["retry", "offline"].includes(before) || !root.answered
         root.turn = false
         root.interrupted ||= quiet
         root.requests.clear()
@@ -454,7 +456,18 @@ class Sessions {
 
   text(id, text) {
     const one = this.known.get(id)
-    if (one?.parent === null) one.text = cut(text)?.trim() || one.text
+    if (one?.parent !== null) return
+    one.text = cut(text)?.trim() || one.text
+    one.answered = true
+  }
+
+  // One step of an answer. It has come to something once it says why it ended, or calls a tool. Of MiMo's, nobody could
+  // say whose they are: its subagents share the session.
+  step({ role, id, sessionID, finish }) {
+    const one = this.known.get(sessionID)
+    if (agent === "mimocode" || role !== "assistant" || one?.parent !== null) return
+    if (one.step !== id) Object.assign(one, { step: id, answered: false })
+    if (finish) one.answered = true
   }
 
   background(id, args, output) {
@@ -522,6 +535,7 @@ export const Vigil = async ({ client, directory }) => {
     event: safely(({ event }) => {
       const read = READ[event.type]
       const properties = event.properties ?? {}
+      if (event.type === "message.updated") sessions.step(properties.info)
       if (read) sessions.note(event.type, properties.sessionID ?? properties.info?.id, read(properties))
     }),
     "chat.message": safely(({ sessionID, model }, { message, parts }) => {
