@@ -172,7 +172,10 @@ pub const CATALOGUE: &[Agent<'static>] = &[
     },
     Agent {
         notification_counts: false,
-        processes: &["vibe-rs"],
+        // Up to 2.20 at least it is `vibe`, in 2.26.1 `Vibe CLI`; the server below `vibe-rs` is another (seen).
+        processes: &["vibe-rs", "Vibe CLI"],
+        fields: vibe::FIELDS,
+        translate: Some(vibe::translate),
         ..entry("vibe", "Mistral Vibe", Integration::HooksAndLog)
     },
     Agent {

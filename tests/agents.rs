@@ -16,3 +16,5 @@ mod opencode;
 mod play;
 #[path = "agents/pool.rs"]
 mod pool;
+#[path = "agents/vibe.rs"]
+mod vibe;
