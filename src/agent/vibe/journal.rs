@@ -60,8 +60,6 @@ struct Lease {
 struct Session {
     /// The root session, of a subagent's.
     root: Option<String>,
-    /// Whether its state has been seen.
-    known: bool,
     running: bool,
     turn: Option<String>,
     turn_status: String,
@@ -208,7 +206,6 @@ impl Session {
 
     fn state(&mut self, session: &str, state: &Value, now: Now) -> Vec<Event> {
         let Some(status) = text(state, "/session/status/type") else { return Vec::new() };
-        self.known = true;
         if text(state, "/session/parentSessionId").is_some() {
             self.root = text(state, "/session/rootSessionId").or(text(state, "/session/parentSessionId")).map(id);
         }
