@@ -8,9 +8,11 @@ pub mod claude;
 mod codewhale;
 mod codex;
 mod hermes;
+pub mod journal;
 mod opencode;
 mod pi;
 mod pool;
+pub mod vibe;
 mod wire;
 
 use std::collections::BTreeMap;
@@ -21,7 +23,7 @@ pub use claude::notice;
 
 use crate::event::{self, Event, Kind, UnifiedKind};
 use crate::forward::{self, Field, whole};
-use crate::origin::{self, Found, Here};
+use crate::origin::{self, Found, Here, comm_matches};
 use crate::protocol::{ErrorName, Origin, Refusal};
 use crate::text;
 
@@ -201,7 +203,10 @@ pub const CATALOGUE: &[Agent<'static>] = &[
     },
     Agent {
         notification_counts: false,
-        processes: &["vibe-rs"],
+        // Up to 2.20 at least it is `vibe`, in 2.26.1 `Vibe CLI`; the server below `vibe-rs` is another (seen).
+        processes: &["vibe-rs", "Vibe CLI"],
+        fields: vibe::FIELDS,
+        translate: Some(vibe::translate),
         ..entry("vibe", "Mistral Vibe", Integration::HooksAndLog)
     },
     Agent {
@@ -248,9 +253,7 @@ pub fn find(id: &str) -> Agent<'_> {
 impl Agent<'_> {
     /// Whether a process of that name (`comm`) may be one of its own.
     pub fn has_process(&self, comm: &str) -> bool {
-        // The kernel keeps 15 bytes of a name.
-        let is = |name: &str| comm == name || (name.len() > 15 && name.is_char_boundary(15) && comm == &name[..15]);
-        is(self.id) || self.processes.iter().any(|name| is(name))
+        comm_matches(comm, self.id) || self.processes.iter().any(|name| comm_matches(comm, name))
     }
 
     /// Every field of a payload that is read for this agent.

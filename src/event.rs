@@ -324,6 +324,8 @@ pub struct Event {
     pub tasks: Option<Vec<BackgroundTask>>,
     /// A background task that this very call began.
     pub began: Option<String>,
+    /// A stop of an agent that tells of no prompt: it ends a turn whose beginning nobody saw (rule 1).
+    pub is_whole_turn: bool,
 }
 
 impl Event {
@@ -348,6 +350,7 @@ impl Event {
             hidden: None,
             tasks: None,
             began: None,
+            is_whole_turn: false,
         }
     }
 

@@ -115,6 +115,11 @@ pub fn agent_link<'a>(agent: &Agent<'_>, origin: &'a Origin) -> Option<(usize, &
         .or_else(|| chain().find(|(_, link)| agent.has_process(&link.comm)))
 }
 
+/// Whether a process's `comm` is that name, of which the kernel keeps 15 bytes.
+pub fn comm_matches(comm: &str, name: &str) -> bool {
+    comm == name || (name.len() > 15 && name.is_char_boundary(15) && comm == &name[..15])
+}
+
 fn variable(origin: &Origin, names: &[&str]) -> Option<String> {
     let usable = |value: &&String| !value.is_empty() && value.len() <= text::ID_BYTES;
     names.iter().filter_map(|name| origin.env.get(*name)).find(usable).cloned()

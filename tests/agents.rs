@@ -24,3 +24,5 @@ mod pi;
 mod play;
 #[path = "agents/pool.rs"]
 mod pool;
+#[path = "agents/vibe.rs"]
+mod vibe;

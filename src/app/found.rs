@@ -12,12 +12,11 @@ use std::time::{Duration, Instant};
 
 use gtk::{gio, glib};
 
-use super::command::Delivery;
 use super::{client, proc, project};
-use crate::agent;
+use crate::agent::{self, Agent};
 use crate::event::{Process, Project};
 use crate::origin::{Found, Here, Served, agent_link, is_local, multiplexer_servers};
-use crate::protocol::ChainLink;
+use crate::protocol::{ChainLink, Origin};
 use crate::time::BootTime;
 
 /// How long an event waits for all that is looked up for it.
@@ -61,11 +60,9 @@ impl Finder {
         }
     }
 
-    /// What can be found of where that event comes from.
-    pub async fn find(&self, delivery: &Delivery) -> Found {
-        let origin = &delivery.origin;
+    /// What can be found of where an agent's event comes from, which names that session and that working directory.
+    pub async fn find(&self, agent: &str, session: &str, own: Option<&str>, origin: &Origin) -> Found {
         let until = Instant::now() + PATIENCE;
-        let own = delivery.payload.get("cwd").and_then(serde_json::Value::as_str);
         let cwd = own.or(origin.cwd.as_deref()).filter(|cwd| cwd.starts_with('/'));
         let same_host = origin.host.as_ref().is_none_or(|host| *host == self.here.host);
         let project = match cwd {
@@ -74,7 +71,11 @@ impl Finder {
             Some(cwd) => Some(project::unseen(cwd)),
             None => None,
         };
-        let served = if is_local(origin, &self.here) { self.served(delivery, cwd, until).await } else { None };
+        let served = if is_local(origin, &self.here) {
+            self.served(&agent::find(agent), session, cwd, origin, until).await
+        } else {
+            None
+        };
         let (chain, env) = served.as_ref().map_or((&origin.chain, &origin.env), |served| (&served.chain, &served.env));
         let mut leaked = BTreeSet::new();
         if is_local(origin, &self.here) && !env.is_empty() {
@@ -88,10 +89,16 @@ impl Finder {
     }
 
     /// What the session's own process shows, where a server ran the hook; what is not found in time is not there.
-    async fn served(&self, delivery: &Delivery, cwd: Option<&str>, until: Instant) -> Option<Served> {
-        let agent = agent::find(&delivery.agent);
+    async fn served(
+        &self,
+        agent: &Agent<'_>,
+        session: &str,
+        cwd: Option<&str>,
+        origin: &Origin,
+        until: Instant,
+    ) -> Option<Served> {
         let server = agent.server?;
-        let (_, link) = agent_link(&agent, &delivery.origin)?;
+        let (_, link) = agent_link(agent, origin)?;
         let runs = Process { pid: link.pid, start: link.start };
         let known = self.serving.borrow().get(&runs).copied();
         let serves = match known {
@@ -108,10 +115,9 @@ impl Finder {
         if serves == Some(false) {
             return None;
         }
-        let session = delivery.payload.get("session_id").and_then(serde_json::Value::as_str).unwrap_or_default();
         let (session, cwd) = (session.to_string(), cwd.unwrap_or_default().to_string());
         let known = self.clients.borrow().get(&session).cloned();
-        let (id, asked, at) = (session.clone(), delivery.agent.clone(), delivery.origin.at.map(BootTime));
+        let (id, asked, at) = (session.clone(), agent.id.to_string(), origin.at.map(BootTime));
         let found = self.look(until, move || {
             if let Some(served) = known.as_ref().and_then(client::seen_by) {
                 return known.zip(Some(served));
@@ -197,13 +203,10 @@ mod tests {
     use std::process::{Child, Command};
 
     use super::*;
-    use crate::protocol::Origin;
 
-    fn find(finder: &Finder, payload: &str, origin: Origin) -> Found {
-        let payload = serde_json::from_str(payload).unwrap();
-        let delivery = Delivery { agent: "codex".into(), event: "stop".into(), payload, origin };
+    fn find(finder: &Finder, cwd: Option<&str>, origin: Origin) -> Found {
         let context = glib::MainContext::new();
-        context.with_thread_default(|| context.block_on(finder.find(&delivery))).unwrap()
+        context.with_thread_default(|| context.block_on(finder.find("codex", "", cwd, &origin))).unwrap()
     }
 
     /// A multiplexer's server, as far as can be seen.
@@ -243,13 +246,13 @@ mod tests {
             env.insert("KITTY_WINDOW_ID".into(), window.into());
             Origin { chain: vec![link], env, ..Origin::default() }
         };
-        let leaked = find(&finder, "{}", origin(server.link(), "2")).leaked;
+        let leaked = find(&finder, None, origin(server.link(), "2")).leaked;
         assert_eq!(leaked, BTreeSet::from(["KITTY_WINDOW_ID".to_string()]));
-        assert!(find(&finder, "{}", origin(server.link(), "5")).leaked.is_empty(), "a window of its own");
+        assert!(find(&finder, None, origin(server.link(), "5")).leaked.is_empty(), "a window of its own");
         let reused = ChainLink { start: 1, ..server.link() };
-        assert!(find(&finder, "{}", origin(reused, "2")).leaked.is_empty(), "another process");
+        assert!(find(&finder, None, origin(reused, "2")).leaked.is_empty(), "another process");
         let far = Origin { host: Some("box".into()), ..origin(server.link(), "2") };
-        assert!(find(&finder, "{}", far).leaked.is_empty(), "another machine");
+        assert!(find(&finder, None, far).leaked.is_empty(), "another machine");
     }
 
     #[test]
@@ -287,13 +290,12 @@ mod tests {
         std::os::unix::fs::symlink(&top, &link).unwrap();
         let finder = Finder::new(proc::here());
         let root = |cwd: &std::path::Path, host: Option<&str>| {
-            let payload = serde_json::json!({ "cwd": cwd }).to_string();
             let origin = Origin { host: host.map(ToString::to_string), ..Origin::default() };
-            find(&finder, &payload, origin).project.unwrap().root
+            find(&finder, cwd.to_str(), origin).project.unwrap().root
         };
         assert_eq!(root(&link, None), link.to_str().unwrap());
         assert_eq!(root(&top, None), link.to_str().unwrap());
         assert_eq!(root(&top, Some("box")), top.to_str().unwrap(), "another machine's folder");
-        assert_eq!(find(&finder, r#"{"cwd":"relative"}"#, Origin::default()).project, None);
+        assert_eq!(find(&finder, Some("relative"), Origin::default()).project, None);
     }
 }

@@ -4,9 +4,8 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use super::seen;
 use crate::agent::Agent;
-use crate::origin;
+use crate::{origin, proc};
 
 /// One of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +23,7 @@ pub(super) fn of(agent: &Agent<'_>) -> Vec<Running> {
     let pids = own.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let mut running: Vec<Running> = pids
         .filter_map(|pid| {
-            let (link, _) = seen::link(pid)?;
+            let (link, _) = proc::link(pid)?;
             let tty = origin::tty_name(link.tty)?;
             agent.has_process(&link.comm).then_some(Running { pid, tty })
         })

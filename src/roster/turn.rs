@@ -69,7 +69,7 @@ impl Session {
     }
 
     /// Rules 1 and 2: the turn is over, waiting for the user. A stop never ends a grace or a failure (rule 5), and
-    /// without an open turn it raises nothing.
+    /// without an open turn it raises nothing, unless its agent never says that one begins.
     fn stop(&mut self, event: &Event, moment: Moment) {
         if self.grace.is_some() || self.turn == Turn::Failed {
             self.turn_open = false;
@@ -79,7 +79,7 @@ impl Session {
         self.tool = None;
         self.detail = None;
         self.turn = Turn::Idle;
-        if self.turn_open || self.has_just_ended(moment) {
+        if self.turn_open || event.is_whole_turn || self.has_just_ended(moment) {
             self.finish_turn(moment);
         } else {
             self.unmatched_stop = Some(moment.at);
