@@ -2,8 +2,8 @@
 //! How agents come to call us: our entries in their settings, put in, taken out, and looked after.
 //!
 //! One table entry an agent ([`INTEGRATIONS`]), one file an agent for what it reads ([`claude`]), one a shape of
-//! settings ([`hooks`], [`toml`], [`dropped`], [`npmrc`]: a [`part::Format`]), one a syntax ([`json`]); those are text
-//! in, text out.
+//! settings ([`hooks`], [`toml`], [`yaml`], [`dropped`], [`npmrc`]: a [`part::Format`]), one a syntax ([`json`]); those
+//! are text in, text out.
 //! [`file`](mod@file) alone writes, and [`program`] alone looks for programs. An agent rewrites its settings when it
 //! likes, from what it read long ago: so what has been put in is looked at again, never taken for granted.
 
@@ -17,8 +17,10 @@ pub mod json;
 pub mod npmrc;
 pub mod opencode;
 pub mod part;
+pub mod pool;
 pub mod program;
 pub mod toml;
+pub mod yaml;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -91,6 +93,14 @@ pub const INTEGRATIONS: &[Integration] = &[
         folders: &[".mimocode/bin", ".local/bin"],
         parts: &[Part { file: opencode::mimo_plugin, format: &opencode::PLUGIN }],
         switched_off: opencode::mimo_off,
+        live: false,
+    },
+    Integration {
+        agent: pool::ID,
+        programs: &["pool"],
+        folders: &[".local/bin"],
+        parts: &[Part { file: pool::file, format: &pool::HOOKS }],
+        switched_off: pool::switched_off,
         live: false,
     },
 ];

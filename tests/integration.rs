@@ -11,6 +11,8 @@ mod edits;
 mod home;
 #[path = "integration/opencode.rs"]
 mod opencode;
+#[path = "integration/pool.rs"]
+mod pool;
 #[path = "integration/random.rs"]
 mod random;
 #[path = "integration/refusals.rs"]

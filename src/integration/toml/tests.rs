@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 use super::*;
+use crate::integration::part::Fault;
 
 const PROGRAM: &str = "/usr/bin/vigilctl";
 
