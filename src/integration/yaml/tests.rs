@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::integration::part::Fault;
 
@@ -157,3 +159,48 @@ fn what_cannot_be_edited_is_refused_with_its_place() {
         assert!(LISTS.install(Some(&deep), None, PROGRAM).is_err(), "no depth ends the program");
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Keys, lists, comments, blanks and hooks of others in any order, with any line ends.
+    #[test]
+    fn what_was_put_in_leaves_no_trace(
+        above in prop::collection::vec(prop::sample::select(PARTS.to_vec()), 0..4),
+        hooks in prop::collection::vec(prop::sample::select(HOOK_PARTS.to_vec()), 0..5),
+        below in prop::collection::vec(prop::sample::select(PARTS.to_vec()), 0..4),
+        crlf in any::<bool>(), end in any::<bool>(), mark in any::<bool>(),
+    ) {
+        let hooks = if hooks.is_empty() { String::new() } else { format!("hooks:\n{}", hooks.join("\n")) };
+        let parts: Vec<&str> = above.into_iter().chain([hooks.as_str()]).chain(below).collect();
+        let text = parts.join("\n") + if end { "\n" } else { "" };
+        let text = if crlf { text.replace('\n', "\r\n") } else { text };
+        let text = if mark { format!("\u{feff}{text}") } else { text };
+        if let Ok(after) = LISTS.install(Some(&text), None, PROGRAM) {
+            let survey = seen(&after);
+            prop_assert_eq!((survey.fault, survey.missing.len()), (None, 0), "{}", after);
+            prop_assert_eq!(LISTS.install(Some(&after), None, PROGRAM).unwrap(), after.clone(), "twice is once");
+            prop_assert_eq!(LISTS.uninstall(&after).unwrap(), Left::Text(text), "{}", after);
+        }
+    }
+}
+
+const PARTS: &[&str] = &[
+    "a: 1",
+    "b: [x, y]",
+    "# hooks:",
+    "",
+    "  ",
+    "c: |\n  hooks:\n    Stop:\n\n",
+    "d:\n- 1\n- 'two' # 2",
+    "e: >-\n  x\n\n  y",
+];
+
+const HOOK_PARTS: &[&str] = &[
+    "  Stop:\n  - command: say done",
+    "  Start:\n    - name: x # why\n      command: |\n        a\n\n        b\n      matcher: \"*\"",
+    "  # between",
+    "",
+    "  more: 3",
+    "  Other:\n    -   {command: c}\n\n    -\n        command: d",
+];
