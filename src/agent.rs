@@ -6,8 +6,10 @@
 
 pub mod claude;
 mod codewhale;
+pub mod journal;
 mod opencode;
 mod pool;
+pub mod vibe;
 
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 //!
 //! [`application`] is a service with a window when one is wanted. What comes in over the bus ([`dbus`]) or as an action
 //! ([`actions`]) becomes a [`command`] in one queue; [`service`] carries it out on the roster and has the watchers
-//! ([`watch`], [`claude`], [`git`], [`alarm`]) and the readers ([`output`]) follow. [`integrations`] looks after
+//! ([`watch`], [`claude`], [`journal`], [`git`], [`alarm`]) and the readers ([`output`]) follow. [`integrations`] looks after
 //! our entries in the agents' settings. Only [`model`] speaks to [`widget`].
 
 use gtk::glib;
@@ -18,10 +18,12 @@ pub mod command;
 pub mod config;
 pub mod dbus;
 pub mod fd;
+pub mod files;
 pub mod found;
 pub mod git;
 pub mod i18n;
 pub mod integrations;
+pub mod journal;
 pub mod model;
 pub mod output;
 pub mod proc;

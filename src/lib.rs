@@ -14,9 +14,10 @@
 //! - [`snapshot`]: the published view.
 //! - [`status`], [`time`], [`text`], [`protocol`]: the words that all of these use.
 //!
-//! Beside it stands what touches other programs' files, with no toolkit either:
+//! Beside it stands what looks at the world, with no toolkit either:
 //!
 //! - [`integration`]: our entries in agents' settings, put in, taken out, and looked after.
+//! - [`proc`]: what the kernel says of a process and of those above it.
 //!
 //! Around it, two thin shells: [`app`] is the sidebar (GTK), [`ctl`] the command line and hook program (no GTK).
 //!
@@ -32,6 +33,7 @@ pub mod forward;
 pub mod integration;
 pub mod origin;
 pub mod policy;
+pub mod proc;
 pub mod protocol;
 pub mod roster;
 pub mod snapshot;

@@ -102,8 +102,8 @@ fn agent_link<'a>(agent: &Agent<'_>, origin: &'a Origin) -> Option<(usize, &'a C
     chain().find(|(_, link)| Some(link.pid) == claimed).or_else(|| chain().find(|(_, link)| named(link)))
 }
 
-/// The kernel keeps 15 bytes of a name.
-fn comm_matches(comm: &str, name: &str) -> bool {
+/// Whether a process's `comm` is that name, of which the kernel keeps 15 bytes.
+pub fn comm_matches(comm: &str, name: &str) -> bool {
     comm == name || (name.len() > 15 && name.is_char_boundary(15) && comm == &name[..15])
 }
 

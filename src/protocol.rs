@@ -49,6 +49,7 @@ pub const ENVIRONMENT: &[&str] = &[
     "CLAUDE_CODE_ENTRYPOINT",
     "CLAUDE_CONFIG_DIR",
     "HOME",
+    "VIBE_HOME",
     "CODEWHALE_SESSION_ID",
     "DEEPSEEK_SESSION_ID",
 ];

@@ -72,6 +72,15 @@ pub struct Now {
     pub asleep: Duration,
 }
 
+impl Now {
+    /// When on the boot clock that wall time was, by the difference of the two clocks now. What claims to come from
+    /// the future is of now, what is from before the boot is of the boot.
+    pub fn boot_of(self, wall: WallTime) -> BootTime {
+        let ago = u64::try_from(self.wall.0.saturating_sub(wall.0)).unwrap_or_default();
+        BootTime(self.boot.0.saturating_sub(ago.saturating_mul(1_000_000)))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

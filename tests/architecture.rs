@@ -16,6 +16,7 @@ const CORE: &[&str] = &[
     "integration",
     "origin",
     "policy",
+    "proc",
     "protocol",
     "roster",
     "snapshot",

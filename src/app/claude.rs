@@ -7,15 +7,13 @@
 //! hook claims of folders and files is only a claim: see `files`. Nothing is polled.
 
 mod facts;
-mod files;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use gtk::{gio, glib};
@@ -24,6 +22,7 @@ use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 use super::clock;
 use super::command::Queue;
 use super::fd::FdWatch;
+use super::files;
 use crate::agent::claude::status::{self, Report};
 use crate::event::{Observed, Process};
 use crate::roster::Watched;
@@ -40,10 +39,8 @@ const AT_LAST: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 struct Tail {
     name: PathBuf,
-    file: Arc<File>,
+    tail: Arc<Mutex<files::Tail>>,
     watch: i32,
-    /// Up to here it has been read.
-    offset: u64,
 }
 
 /// One process.
@@ -232,17 +229,19 @@ impl StatusFiles {
         let (followed, left) = match self.agents.borrow_mut().get_mut(process) {
             Some(agent) if !agent.has_status => {
                 let left = agent.tail.take_if(|tail| tail.name != name).map(|tail| tail.watch);
-                (agent.tail.as_ref().map(|tail| (tail.file.clone(), tail.offset)), left)
+                (agent.tail.as_ref().map(|tail| tail.tail.clone()), left)
             }
             _ => return,
         };
         self.unwatch(left);
-        let Some((file, offset)) = followed else { return self.find_transcript(facts, name).await };
-        let Some((lines, offset)) = blocking(move || files::read_appended(&file, offset)).await else { return };
-        if let Some(tail) = self.agents.borrow_mut().get_mut(process).and_then(|agent| agent.tail.as_mut()) {
-            tail.offset = offset;
-        }
-        let told = lines.split(|byte| *byte == b'\n').rev().find_map(status::interruption);
+        let Some(tail) = followed else { return self.find_transcript(facts, name).await };
+        let told = blocking(move || {
+            let mut told = None;
+            let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
+            tail.read(|line| told = status::interruption(line).or(told.take()));
+            told
+        });
+        let told = told.await;
         if let Some((session, at)) = told.filter(|(session, _)| *session == facts.session) {
             self.tell(&session, Observed::Idle, at);
         }
@@ -250,17 +249,20 @@ impl StatusFiles {
 
     async fn find_transcript(&self, facts: &Facts, name: PathBuf) {
         let (top, asked) = (facts.folder.clone(), Path::new("projects").join(&name));
+        let awaited = self.agents.borrow().get(&facts.process).is_some_and(|agent| agent.coming.is_some());
         let found = blocking(move || {
             if let Some(file) = files::open_file(&top, &asked) {
-                let length = file.metadata().ok()?.len();
-                return Some(Ok((file, length)));
+                // One that was there is followed from its end: what stands in it was before. One that was waited for is
+                // new, and so is all in it.
+                let tail = if awaited { files::Tail::new(file) } else { files::Tail::at_end(file, 0)? };
+                return Some(Ok(tail));
             }
             asked.ancestors().skip(1).find_map(|folder| files::open_folder(&top, folder)).map(Err)
         });
         let (tail, watch) = match found.await {
-            Some(Ok((file, length))) => {
-                let watch = self.watch(&files::by_descriptor(&file), WatchFlags::MODIFY);
-                (Some((file, length)), watch)
+            Some(Ok(tail)) => {
+                let watch = self.watch(&files::by_descriptor(tail.file()), WatchFlags::MODIFY);
+                (Some(tail), watch)
             }
             Some(Err(folder)) => {
                 let flags = WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::ONLYDIR;
@@ -276,12 +278,7 @@ impl StatusFiles {
         };
         let before = agent.coming.take();
         match tail {
-            // One that was there is followed from its end: what stands in it was before. One that was waited for is
-            // new, and so is all in it.
-            Some((file, length)) => {
-                let offset = if before.is_some() { 0 } else { length };
-                agent.tail = Some(Tail { name, file: Arc::new(file), watch, offset });
-            }
+            Some(tail) => agent.tail = Some(Tail { name, tail: Arc::new(Mutex::new(tail)), watch }),
             None => agent.coming = Some(watch),
         }
         drop(agents);
@@ -293,7 +290,7 @@ impl StatusFiles {
     }
 
     fn tell(&self, session: &str, observed: Observed, wall_ms: i64) {
-        self.queue.observed(status::event(session, observed, wall_ms, clock::now()));
+        self.queue.observed(status::event(session, observed, wall_ms, clock::now()), None);
     }
 
     fn watch(&self, path: &Path, flags: WatchFlags) -> Option<i32> {

@@ -101,8 +101,8 @@ pub enum Command {
     },
     /// A watched process or terminal has gone.
     Gone(Gone),
-    /// What an agent's own files say.
-    Observed(Box<Event>),
+    /// What an agent's own files say, and where it runs if that was found.
+    Observed(Box<Event>, Option<Box<Origin>>),
 }
 
 /// What came of it.
@@ -176,7 +176,7 @@ impl Command {
             | Self::GetSnapshot { .. }
             | Self::NextAttention { .. }
             | Self::Gone(_)
-            | Self::Observed(_) => Ok(()),
+            | Self::Observed(..) => Ok(()),
         }
     }
 }
@@ -259,8 +259,8 @@ impl Queue {
     }
 
     /// The same, of an agent's own files.
-    pub fn observed(&self, event: Event) {
-        self.push(Command::Observed(Box::new(event)), Box::new(|_| {}));
+    pub fn observed(&self, event: Event, origin: Option<Origin>) {
+        self.push(Command::Observed(Box::new(event), origin.map(Box::new)), Box::new(|_| {}));
     }
 
     fn push(&self, command: Command, reply: Reply) {

@@ -12,11 +12,10 @@ use std::time::{Duration, Instant};
 
 use gtk::{gio, glib};
 
-use super::command::Delivery;
 use super::{proc, project};
 use crate::event::{Process, Project};
 use crate::origin::{Found, Here, is_local, multiplexer_servers};
-use crate::protocol::ChainLink;
+use crate::protocol::{ChainLink, Origin};
 
 /// How long an event waits for all that is looked up for it.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -53,11 +52,9 @@ impl Finder {
         }
     }
 
-    /// What can be found of where that event comes from.
-    pub async fn find(&self, delivery: &Delivery) -> Found {
-        let origin = &delivery.origin;
+    /// What can be found of where an event comes from that names that working directory of its own.
+    pub async fn find(&self, own: Option<&str>, origin: &Origin) -> Found {
         let until = Instant::now() + PATIENCE;
-        let own = delivery.payload.get("cwd").and_then(serde_json::Value::as_str);
         let cwd = own.or(origin.cwd.as_deref()).filter(|cwd| cwd.starts_with('/'));
         let same_host = origin.host.as_ref().is_none_or(|host| *host == self.here.host);
         let project = match cwd {
@@ -149,13 +146,10 @@ mod tests {
     use std::process::{Child, Command};
 
     use super::*;
-    use crate::protocol::Origin;
 
-    fn find(finder: &Finder, payload: &str, origin: Origin) -> Found {
-        let payload = serde_json::from_str(payload).unwrap();
-        let delivery = Delivery { agent: "codex".into(), event: "stop".into(), payload, origin };
+    fn find(finder: &Finder, cwd: Option<&str>, origin: Origin) -> Found {
         let context = glib::MainContext::new();
-        context.with_thread_default(|| context.block_on(finder.find(&delivery))).unwrap()
+        context.with_thread_default(|| context.block_on(finder.find(cwd, &origin))).unwrap()
     }
 
     /// A multiplexer's server, as far as can be seen.
@@ -195,13 +189,13 @@ mod tests {
             env.insert("KITTY_WINDOW_ID".into(), window.into());
             Origin { chain: vec![link], env, ..Origin::default() }
         };
-        let leaked = find(&finder, "{}", origin(server.link(), "2")).leaked;
+        let leaked = find(&finder, None, origin(server.link(), "2")).leaked;
         assert_eq!(leaked, BTreeSet::from(["KITTY_WINDOW_ID".to_string()]));
-        assert!(find(&finder, "{}", origin(server.link(), "5")).leaked.is_empty(), "a window of its own");
+        assert!(find(&finder, None, origin(server.link(), "5")).leaked.is_empty(), "a window of its own");
         let reused = ChainLink { start: 1, ..server.link() };
-        assert!(find(&finder, "{}", origin(reused, "2")).leaked.is_empty(), "another process");
+        assert!(find(&finder, None, origin(reused, "2")).leaked.is_empty(), "another process");
         let far = Origin { host: Some("box".into()), ..origin(server.link(), "2") };
-        assert!(find(&finder, "{}", far).leaked.is_empty(), "another machine");
+        assert!(find(&finder, None, far).leaked.is_empty(), "another machine");
     }
 
     #[test]
@@ -239,13 +233,12 @@ mod tests {
         std::os::unix::fs::symlink(&top, &link).unwrap();
         let finder = Finder::new(proc::here());
         let root = |cwd: &std::path::Path, host: Option<&str>| {
-            let payload = serde_json::json!({ "cwd": cwd }).to_string();
             let origin = Origin { host: host.map(ToString::to_string), ..Origin::default() };
-            find(&finder, &payload, origin).project.unwrap().root
+            find(&finder, cwd.to_str(), origin).project.unwrap().root
         };
         assert_eq!(root(&link, None), link.to_str().unwrap());
         assert_eq!(root(&top, None), link.to_str().unwrap());
         assert_eq!(root(&top, Some("box")), top.to_str().unwrap(), "another machine's folder");
-        assert_eq!(find(&finder, r#"{"cwd":"relative"}"#, Origin::default()).project, None);
+        assert_eq!(find(&finder, Some("relative"), Origin::default()).project, None);
     }
 }

@@ -22,18 +22,8 @@ pub struct Stat {
 
 /// The stat of a process; `None` if there is no such process, or none that we may see.
 pub fn stat(pid: u32) -> Option<Stat> {
-    parse_stat(&read(&format!("/proc/{pid}/stat"), 4096)?)
-}
-
-fn parse_stat(text: &[u8]) -> Option<Stat> {
-    // The name stands in parentheses and may hold any byte, parentheses too: the last one closes it.
-    let end = text.iter().rposition(|byte| *byte == b')')?;
-    let rest = std::str::from_utf8(&text[end + 1..]).ok()?;
-    // The first field behind the name is the third: state, ppid, pgrp, session, tty_nr … starttime.
-    let mut fields = rest.split_ascii_whitespace();
-    let tty: i32 = fields.nth(4)?.parse().ok()?;
-    let start = fields.nth(14)?.parse().ok()?;
-    Some(Stat { tty: tty.cast_unsigned(), start })
+    let (link, _) = crate::proc::link(pid)?;
+    Some(Stat { tty: link.tty, start: link.start })
 }
 
 /// The variables of [`ENVIRONMENT`] that a process was started with.
@@ -67,14 +57,6 @@ fn read(path: &str, limit: u64) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_name_may_hold_anything() {
-        let line = b"7 (a) R 1) S 1 7 7 34816 7 4194304 1 0 0 0 0 0 0 0 20 0 1 0 4242 8192 0";
-        assert_eq!(parse_stat(line), Some(Stat { tty: 34816, start: 4242 }));
-        assert_eq!(parse_stat(b"7 (sh) S 1"), None);
-        assert_eq!(parse_stat(b""), None);
-    }
 
     #[test]
     fn this_process_is_seen() {

@@ -16,14 +16,15 @@ use super::claude::{Facts, StatusFiles};
 use super::command::{Answer, Command, Delivery, Gone, Queue, Request};
 use super::found::Finder;
 use super::git::Git;
+use super::journal::Journals;
 use super::output::{Changed, Output};
 use super::settings::Settings;
 use super::watch::Watcher;
 use super::{clock, proc};
 use crate::agent;
-use crate::event::Kind;
-use crate::origin::Here;
-use crate::protocol::{ErrorName, Refusal};
+use crate::event::{Event, Kind};
+use crate::origin::{self, Here};
+use crate::protocol::{ErrorName, Origin, Refusal};
 use crate::roster::{Dirty, Publisher, Roster};
 use crate::snapshot::Snapshot;
 use crate::time::Now;
@@ -42,6 +43,7 @@ pub struct Service {
     publisher: RefCell<Publisher>,
     watcher: RefCell<Watcher>,
     status_files: Rc<StatusFiles>,
+    journals: Journals,
     outputs: RefCell<Vec<Box<dyn Output>>>,
     git: Git,
     /// Without one (the system is out of descriptors) nothing happens by itself.
@@ -65,6 +67,7 @@ impl Service {
             publisher: RefCell::new(Publisher::new()),
             watcher: RefCell::new(Watcher::new(queue.clone())),
             status_files: StatusFiles::new(queue.clone()),
+            journals: Journals::start(queue.clone()),
             outputs: RefCell::default(),
             git: Self::git(me.clone()),
             alarm: Self::alarm(me.clone()),
@@ -162,17 +165,35 @@ impl Service {
             }
             Command::Gone(Gone::Process(process)) => self.step(|roster, now| roster.process_gone(&process, now)),
             Command::Gone(Gone::Tty(tty)) => self.step(|roster, now| roster.tty_gone(&tty, now)),
-            Command::Observed(event) => {
-                self.step(|roster, now| roster.apply(*event, now));
-            }
+            Command::Observed(event, origin) => self.observed(*event, origin.as_deref()).await,
         }
         Ok(Answer::Done)
     }
 
     async fn hook(&self, delivery: Delivery) -> Result<Answer, Refusal> {
-        let found = self.finder.find(&delivery).await;
         let Delivery { agent, event, payload, origin } = delivery;
+        let cwd = payload.get("cwd").and_then(serde_json::Value::as_str);
+        let found = self.finder.find(cwd, &origin).await;
         let event = agent::event(&agent::find(&agent), &event, &payload, &origin, &self.here, found)?;
+        let facts = Facts::of(&event, &payload, &origin);
+        self.apply(event);
+        if let Some(facts) = facts {
+            self.status_files.learn(facts);
+        }
+        self.journals.learn(&agent, &payload, &origin);
+        Ok(Answer::Done)
+    }
+
+    async fn observed(&self, mut event: Event, origin: Option<&Origin>) {
+        if let Some(origin) = origin {
+            let cwd = event.place.cwd.take();
+            let found = self.finder.find(cwd.as_deref(), origin).await;
+            event.place = origin::place(&agent::find(&event.agent), origin, &self.here, found, None, None, cwd);
+        }
+        self.apply(event);
+    }
+
+    fn apply(&self, event: Event) {
         let works = matches!(
             event.kind,
             Kind::PostToolUse
@@ -184,16 +205,11 @@ impl Service {
                 | Kind::BackgroundStop(_)
                 | Kind::SessionEnd { .. }
         );
-        let facts = Facts::of(&event, &payload, &origin);
         let (_, dirty) = self.change(|roster, now| roster.apply(event, now));
         if works {
             self.touch_work_trees(&dirty);
         }
         self.follow(dirty);
-        if let Some(facts) = facts {
-            self.status_files.learn(facts);
-        }
-        Ok(Answer::Done)
     }
 
     /// Has the work trees looked at in which something may have been written.

@@ -11,7 +11,8 @@ use std::os::unix::fs::MetadataExt;
 use rustix::time::{ClockId, clock_gettime};
 use zbus::Variant;
 
-use crate::protocol::{CHAIN_LENGTH, ChainLink, ENVIRONMENT, ORIGIN_VERSION, Origin};
+use crate::proc;
+use crate::protocol::{ENVIRONMENT, ORIGIN_VERSION, Origin};
 use crate::text::ID_BYTES;
 use crate::time::BootTime;
 
@@ -39,7 +40,7 @@ pub fn machine(at: BootTime) -> Origin {
 pub fn surroundings(at: BootTime) -> Origin {
     let cwd = std::env::current_dir().ok().and_then(|cwd| cwd.into_os_string().into_string().ok());
     Origin {
-        chain: chain(std::os::unix::process::parent_id()),
+        chain: proc::chain(std::os::unix::process::parent_id()),
         cwd: cwd.filter(|cwd| cwd.len() <= ID_BYTES),
         env: environment(|name| std::env::var(name).ok()),
         ..machine(at)
@@ -76,64 +77,12 @@ fn random_id() -> Option<String> {
 }
 
 fn word(path: &str) -> Option<String> {
-    Some(line(path)?.trim().to_string())
-}
-
-/// A short file of the kernel's, in one read: at every step of an agent each system call counts.
-fn line(path: &str) -> Option<String> {
-    let mut bytes = [0; 1024];
-    let length = File::open(path).ok()?.read(&mut bytes).ok()?;
-    Some(String::from_utf8_lossy(&bytes[..length]).into_owned())
-}
-
-/// A process and its parents, nearest first, as far as they can be seen.
-fn chain(mut pid: u32) -> Vec<ChainLink> {
-    let mut chain = Vec::with_capacity(CHAIN_LENGTH);
-    while pid != 0 && chain.len() < CHAIN_LENGTH {
-        let Some((link, parent)) = line(&format!("/proc/{pid}/stat")).and_then(|stat| process(pid, &stat)) else {
-            break;
-        };
-        chain.push(link);
-        pid = parent;
-    }
-    chain
-}
-
-/// One line of `/proc/PID/stat`, and the parent it names. The name in parentheses may hold anything, parentheses too.
-fn process(pid: u32, stat: &str) -> Option<(ChainLink, u32)> {
-    let (before, after) = stat.rsplit_once(')')?;
-    let (_, comm) = before.split_once('(')?;
-    // The first field after the name is the third of the line.
-    let fields: Vec<&str> = after.split_ascii_whitespace().collect();
-    let field = |number: usize| fields.get(number - 3).copied();
-    // Printed signed, though a device number is not.
-    let tty = field(7)?.parse::<i32>().ok()?.cast_unsigned();
-    let link = ChainLink { pid, start: field(22)?.parse().ok()?, comm: comm.to_string(), tty };
-    Some((link, field(4)?.parse().ok()?))
+    Some(proc::line(path)?.trim().to_string())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_process_may_have_any_name() {
-        let rest = "S 41 40 40 34819 40 4194304 1 2 3 4 5 6 7 8 20 0 1 0 987654 1 2";
-        for comm in ["claude", "tmux: server", "a) S 1 (b", ")", "", "x y\nz"] {
-            let (link, parent) = process(42, &format!("42 ({comm}) {rest}\n")).expect("a whole line");
-            assert_eq!(link, ChainLink { pid: 42, start: 987_654, comm: comm.into(), tty: 34819 });
-            assert_eq!(parent, 41);
-        }
-        assert_eq!(process(42, "42 (claude) S 41"), None);
-        assert_eq!(process(42, ""), None);
-    }
-
-    #[test]
-    fn the_chain_starts_with_the_process_itself_and_goes_up() {
-        let chain = chain(std::process::id());
-        assert_eq!(chain.first().map(|link| link.pid), Some(std::process::id()));
-        assert!(chain.windows(2).all(|pair| pair[0].start >= pair[1].start));
-    }
 
     #[test]
     fn only_listed_variables_are_forwarded() {

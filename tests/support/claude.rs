@@ -18,7 +18,12 @@ pub struct Claude {
 impl Claude {
     /// Starts one in that folder, with those variables.
     pub fn start(session: &Session, folder: &Path, environment: &[(&str, &str)]) -> Self {
-        let mut command = session.command(session.program("claude", "/bin/sh"));
+        Self::start_as("claude", session, folder, environment)
+    }
+
+    /// The same, under another agent's name.
+    pub fn start_as(name: &str, session: &Session, folder: &Path, environment: &[(&str, &str)]) -> Self {
+        let mut command = session.command(session.program(name, "/bin/sh"));
         command.current_dir(folder).envs(environment.iter().copied()).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.spawn().expect("a shell starts");
         let orders = process.stdin.take();
@@ -36,9 +41,14 @@ impl Claude {
 
     /// One of its hooks, from start to end.
     pub fn hook(&mut self, event: &str, payload: &str) {
+        self.hook_of("claude", event, payload);
+    }
+
+    /// The same, of another agent.
+    pub fn hook_of(&mut self, agent: &str, event: &str, payload: &str) {
         std::fs::write(&self.payload, payload).expect("the folder is ours");
         let (program, payload) = (env!("CARGO_BIN_EXE_vigilctl"), self.payload.display().to_string());
-        self.order(&format!("{program} hook claude {event} <{payload}"));
+        self.order(&format!("{program} hook {agent} {event} <{payload}"));
     }
 
     /// `kill -9`; when it returns, the process is a zombie or gone.

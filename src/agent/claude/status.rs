@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 
 use crate::event::{Event, Kind, Observed};
 use crate::text::ID_BYTES;
-use crate::time::{BootTime, Now, WallTime};
+use crate::time::{Now, WallTime};
 
-/// Larger files are no status files; of a transcript no more is read at once.
+/// Larger files are no status files, longer lines no records of an interruption.
 pub const MOST_BYTES: usize = 64 << 10;
 
 /// How the record begins that an interruption leaves in the transcript; `... for tool use]` follows, or the bracket.
@@ -70,10 +70,9 @@ pub fn interruption(line: &[u8]) -> Option<(String, i64)> {
 /// The event that such a word makes. Its time is translated by the difference of the two clocks now; what claims to
 /// come from the future is of now.
 pub fn event(session: &str, observed: Observed, wall_ms: i64, now: Now) -> Event {
-    let ago = u64::try_from(now.wall.0.saturating_sub(wall_ms)).unwrap_or_default();
     let mut event = Event::new("claude", "status-file", Kind::Observed(observed));
     event.session = Some(session.to_string());
-    event.at = Some(BootTime(now.boot.0.saturating_sub(ago.saturating_mul(1_000_000))));
+    event.at = Some(now.boot_of(WallTime(wall_ms)));
     event
 }
 
@@ -106,6 +105,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::time::BootTime;
 
     fn file() -> Value {
         json!({

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use gtk::glib;
 use serde_json::{Map, Value};
 
-use super::files;
 use crate::agent::claude::status::{self, Report};
+use crate::app::files;
 use crate::event::{Event, Process};
 use crate::protocol::Origin;
 
@@ -44,7 +44,7 @@ impl Facts {
     pub(super) fn read_status(&self) -> Option<Report> {
         let name = format!("sessions/{}.json", self.process.pid);
         let file = files::open_file(&self.folder, Path::new(&name))?;
-        let report = status::parse(&files::read_small(&file)?)?;
+        let report = status::parse(&files::read_small(&file, status::MOST_BYTES)?)?;
         let same = report.pid == self.process.pid && report.proc_start.is_none_or(|start| start == self.process.start);
         same.then_some(report)
     }
