@@ -5,11 +5,13 @@
 //! unified vocabulary and has a row for each of its surfaces.
 
 pub mod claude;
+mod codebuff;
 mod codewhale;
 pub mod journal;
 mod opencode;
 mod pool;
 pub mod vibe;
+mod writer;
 
 use std::collections::BTreeMap;
 
