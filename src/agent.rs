@@ -5,6 +5,7 @@
 //! unified vocabulary and has a row for each of its surfaces.
 
 pub mod claude;
+mod codebuff;
 mod codewhale;
 mod codex;
 mod hermes;
@@ -14,6 +15,7 @@ mod pi;
 mod pool;
 pub mod vibe;
 mod wire;
+mod writer;
 
 use std::collections::BTreeMap;
 

@@ -2,7 +2,8 @@
 //! How agents come to call us: our entries in their settings, put in, taken out, and looked after.
 //!
 //! One table entry an agent ([`INTEGRATIONS`]), each in the agent's own file; one file a shape of settings ([`hooks`],
-//! [`toml`], [`dropped`], [`npmrc`]: a [`part::Format`]), one a syntax ([`json`]); those are text in, text out.
+//! [`toml`], [`yaml`], [`yaml_hooks`], [`dropped`], [`npmrc`]: a [`part::Format`]), one a syntax ([`json`]); those are
+//! text in, text out.
 //! [`file`](mod@file) alone writes, and [`program`] alone looks for programs. An agent rewrites its settings when it
 //! likes, from what it read long ago: so what has been put in is looked at again, never taken for granted.
 
@@ -19,9 +20,11 @@ pub mod npmrc;
 pub mod opencode;
 pub mod part;
 pub mod pi;
+pub mod pool;
 pub mod program;
 pub mod toml;
 pub mod yaml;
+pub mod yaml_hooks;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -86,6 +89,7 @@ pub const INTEGRATIONS: &[Integration] = &[
     opencode::MIMO,
     opencode::OPENCODE,
     pi::INTEGRATION,
+    pool::INTEGRATION,
 ];
 
 const NO_HOME: &str = "There is no home folder, and so no settings";

@@ -17,6 +17,8 @@ mod home;
 mod opencode;
 #[path = "integration/pi.rs"]
 mod pi;
+#[path = "integration/pool.rs"]
+mod pool;
 #[path = "integration/random.rs"]
 mod random;
 #[path = "integration/refusals.rs"]

@@ -13,7 +13,7 @@ use crate::event::{Event, Process};
 use crate::time::{BootTime, Now};
 
 /// Every place where journals are read.
-pub const SOURCES: &[Source] = &[super::vibe::journal::SOURCE];
+pub const SOURCES: &[Source] = &[super::vibe::journal::SOURCE, super::codebuff::SOURCE, super::pool::journal::SOURCE];
 
 /// Looks up a variable of the environment.
 pub type Variable<'a> = &'a dyn Fn(&str) -> Option<String>;

@@ -5,6 +5,8 @@
 //! is seen, and the captures of its tests are written by hand. Payloads are not known to name their event, so that the
 //! command does. No hook tells of a permission, a question, an error, a subagent or the session's end.
 
+pub mod journal;
+
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};

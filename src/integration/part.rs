@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 
+use super::command::Ours;
 use super::file::{Change, Trouble};
 use super::json::Flaw;
 use super::{Action, Found, Refusal, Surroundings, Version};
@@ -53,6 +54,50 @@ pub struct Events {
     pub required: Vec<&'static str>,
     /// Those that may have an entry; elsewhere one does harm.
     pub allowed: Vec<&'static str>,
+}
+
+/// An entry of ours in an agent's file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// The event that it is for.
+    pub(super) event: String,
+    /// What it runs.
+    pub(super) ours: Ours,
+    /// It is called for each of its events, with the event's own name.
+    pub(super) works: bool,
+}
+
+impl Events {
+    /// What our entries come to. `runs` says whether a program is there.
+    pub(super) fn survey(&self, entries: &[&Entry], runs: &dyn Fn(&str) -> bool) -> Survey {
+        let fault = |entry: &&Entry| {
+            if !self.allowed.contains(&entry.event.as_str()) {
+                Some(Fault::UnknownEvent(entry.event.clone()))
+            } else if !entry.ours.guarded {
+                Some(Fault::OldForm)
+            } else if !runs(&entry.ours.program) {
+                Some(Fault::Gone(entry.ours.program.clone()))
+            } else {
+                (!entry.works).then_some(Fault::Altered)
+            }
+        };
+        let has = |event: &str| entries.iter().any(|entry| entry.event == event && entry.works);
+        Survey {
+            served: entries.iter().map(|entry| entry.event.as_str()).collect::<BTreeSet<_>>().len(),
+            required: self.required.len(),
+            missing: self.required.iter().copied().filter(|event| !has(event)).collect(),
+            fault: entries.iter().find_map(fault),
+            programs: entries.iter().map(|entry| entry.ours.program.clone()).collect(),
+        }
+    }
+
+    /// Whether the last of these entries may stay: the agent takes it, it works, and no other of its event does so
+    /// before it.
+    pub(super) fn keeps(&self, entries: &[&Entry]) -> bool {
+        let Some((last, before)) = entries.split_last() else { return false };
+        let served = before.iter().any(|entry| entry.event == last.event && entry.works);
+        last.works && !served && self.allowed.contains(&last.event.as_str())
+    }
 }
 
 /// What a text holds of ours.

@@ -6,7 +6,6 @@
 //! `toml_edit` reads, and says where things are; what is written are edits of the text, since its own writer knows only
 //! one kind of line end. Everything here is text in, text out.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use toml_edit::{Document, Item, Table};
@@ -14,7 +13,7 @@ use toml_edit::{Document, Item, Table};
 use super::Version;
 use super::command::{self, Ours};
 use super::json::{BYTE_ORDER_MARK, Edit, Flaw, apply};
-use super::part::{Events, Fault, Format, Left, Survey};
+use super::part::{Entry, Events, Format, Left, Survey};
 
 /// Such a file, as a [`Format`].
 #[derive(Debug)]
@@ -35,12 +34,9 @@ pub struct Tables {
     pub wanted: fn(Option<Version>) -> Events,
 }
 
-/// An entry of ours.
-struct Entry {
-    event: String,
-    ours: Ours,
-    /// It is called for each of its events, with the event's own name.
-    works: bool,
+/// One table of ours.
+struct Own {
+    entry: Entry,
     /// The value of its command.
     command: Range<usize>,
     /// Its lines: its own, and those of each table below it.
@@ -54,34 +50,15 @@ impl Format for Tables {
         version: Option<Version>,
         runs: &dyn Fn(&str) -> bool,
     ) -> Result<Survey, Flaw> {
-        let wanted = (self.wanted)(version);
-        let entries = self.entries(text.unwrap_or_default())?;
-        let fault = |entry: &Entry| {
-            if !wanted.allowed.contains(&entry.event.as_str()) {
-                Some(Fault::UnknownEvent(entry.event.clone()))
-            } else if !entry.ours.guarded {
-                Some(Fault::OldForm)
-            } else if !runs(&entry.ours.program) {
-                Some(Fault::Gone(entry.ours.program.clone()))
-            } else {
-                (!entry.works).then_some(Fault::Altered)
-            }
-        };
-        let has = |event: &str| entries.iter().any(|entry| entry.event == event && entry.works);
-        Ok(Survey {
-            served: entries.iter().map(|entry| entry.event.as_str()).collect::<BTreeSet<_>>().len(),
-            required: wanted.required.len(),
-            missing: wanted.required.iter().copied().filter(|event| !has(event)).collect(),
-            fault: entries.iter().find_map(fault),
-            programs: entries.iter().map(|entry| entry.ours.program.clone()).collect(),
-        })
+        let found = self.tables(text.unwrap_or_default())?;
+        Ok((self.wanted)(version).survey(&found.iter().map(|own| &own.entry).collect::<Vec<_>>(), runs))
     }
 
     fn install(&self, text: Option<&str>, version: Option<Version>, program: &str) -> Result<String, Flaw> {
         let wanted = (self.wanted)(version);
         let mended = self.mend(text.unwrap_or_default(), &wanted, program)?;
-        let entries = self.entries(&mended)?;
-        let has = |event: &str| entries.iter().any(|entry| entry.event == event);
+        let found = self.tables(&mended)?;
+        let has = |event: &str| found.iter().any(|own| own.entry.event == event);
         let missing = wanted.required.iter().copied().filter(|event| !has(event));
         let tables: Vec<String> = missing.map(|event| self.table(event, program)).collect();
         if tables.is_empty() {
@@ -106,11 +83,7 @@ impl Format for Tables {
     }
 
     fn uninstall(&self, text: &str) -> Result<Left, Flaw> {
-        let entries = self.entries(text)?;
-        if entries.is_empty() {
-            return Ok(Left::Text(text.to_string()));
-        }
-        let left = remove(text, &entries.iter().collect::<Vec<_>>());
+        let left = remove(text, &self.tables(text)?);
         Ok(if left.is_empty() && text.ends_with('\n') { Left::Nothing } else { Left::Text(left) })
     }
 
@@ -145,25 +118,25 @@ impl Tables {
     /// Brings the entries that are there up to date, each in its place; those that the agent would not have, second
     /// ones, and those that do not work, go.
     fn mend(&self, text: &str, wanted: &Events, program: &str) -> Result<String, Flaw> {
-        let current = Ours { program: program.to_string(), guarded: true };
-        let mut served = BTreeSet::new();
-        let (stay, go): (Vec<Entry>, Vec<Entry>) = self.entries(text)?.into_iter().partition(|entry| {
-            entry.works && wanted.allowed.contains(&entry.event.as_str()) && served.insert(entry.event.clone())
-        });
-        let edits = stay.iter().filter(|entry| entry.ours != current).map(|entry| Edit {
-            at: entry.command.clone(),
-            text: quote(&command::write_event(program, self.agent, &entry.event)),
-        });
-        if go.is_empty() {
-            return Ok(apply(text, edits.collect()));
+        let found = self.tables(text)?;
+        let entries: Vec<&Entry> = found.iter().map(|own| &own.entry).collect();
+        let stays: Vec<bool> = (0..entries.len()).map(|at| wanted.keeps(&entries[..=at])).collect();
+        if stays.contains(&false) {
+            let mut stays = stays.into_iter();
+            let go: Vec<Own> = found.into_iter().filter(|_| stays.next() == Some(false)).collect();
+            return self.mend(&remove(text, &go), wanted, program);
         }
-        // What goes is found anew: the commands above may have changed their length.
-        let left = remove(text, &go.iter().collect::<Vec<_>>());
-        self.mend(&left, wanted, program)
+        let current = Ours { program: program.to_string(), guarded: true };
+        let old = found.iter().filter(|own| own.entry.ours != current);
+        let edits = old.map(|own| Edit {
+            at: own.command.clone(),
+            text: quote(&command::write_event(program, self.agent, &own.entry.event)),
+        });
+        Ok(apply(text, edits.collect()))
     }
 
-    /// Our entries.
-    fn entries(&self, text: &str) -> Result<Vec<Entry>, Flaw> {
+    /// Our tables.
+    fn tables(&self, text: &str) -> Result<Vec<Own>, Flaw> {
         let (document, offset) = parse(text)?;
         let shift = |span: Range<usize>| span.start + offset..span.end + offset;
         let (last, above) = self.path.split_last().expect("a path has a last key");
@@ -184,17 +157,17 @@ impl Tables {
                 return Err(misshapen(other, format!("`{0}` is not written as tables (`[[{0}]]`)", self.name())));
             }
         };
-        Ok(list.iter().filter_map(|table| self.entry(text, table, &shift)).collect())
+        Ok(list.iter().filter_map(|table| self.own(text, table, &shift)).collect())
     }
 
-    fn entry(&self, text: &str, table: &Table, shift: &dyn Fn(Range<usize>) -> Range<usize>) -> Option<Entry> {
+    fn own(&self, text: &str, table: &Table, shift: &dyn Fn(Range<usize>) -> Range<usize>) -> Option<Own> {
         let command = table.get("command")?;
         let (ours, named) = command::read_event(command.as_str()?, self.agent)?;
         let event = table.get(self.event).and_then(Item::as_str).unwrap_or_default().to_string();
         let works = event == named && !self.altering.iter().any(|key| table.contains_key(key));
         let mut lines = Vec::new();
         collect_lines(text, table, shift, &mut lines);
-        Some(Entry { event, ours, works, command: shift(command.span()?), lines })
+        Some(Own { entry: Entry { event, ours, works }, command: shift(command.span()?), lines })
     }
 
     /// Where the list, or what it is in, stands in a text; its beginning where it does not.
@@ -254,10 +227,10 @@ fn collect_lines(
     }
 }
 
-/// The text without those entries, each with the one empty line before it.
-fn remove(text: &str, entries: &[&Entry]) -> String {
+/// The text without those tables, each with the one empty line before it.
+fn remove(text: &str, tables: &[Own]) -> String {
     let mut edits = Vec::new();
-    for lines in entries.iter().flat_map(|entry| &entry.lines) {
+    for lines in tables.iter().flat_map(|own| &own.lines) {
         let before = &text[..lines.start];
         let above = before.strip_suffix("\r\n").or_else(|| before.strip_suffix('\n')).unwrap_or(before);
         let is_empty_line = above.is_empty() || above.ends_with(['\n', BYTE_ORDER_MARK]);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+use proptest::prelude::*;
+
 use super::*;
+use crate::integration::part::Fault;
 
 const PROGRAM: &str = "/usr/bin/vigilctl";
 
@@ -177,4 +180,29 @@ fn what_the_agent_would_not_read_is_refused_with_its_place() {
     }
     let deep = format!("a = {}1{}", "[".repeat(100_000), "]".repeat(100_000));
     assert!(HOOKS.install(Some(&deep), None, PROGRAM).is_err(), "no depth ends the program");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Tables, comments, blanks and hooks of others in any order, with any line ends.
+    #[test]
+    fn what_was_put_in_leaves_no_trace(
+        parts in prop::collection::vec(prop::sample::select(vec![
+            "a = 1", "# [[hooks.hooks]]", "", "  ", "\t# x", "[b]", "[c.d]", "e = \"\"\"\n\n[[hooks.hooks]]\n\"\"\"",
+            "[hooks]", "enabled = true", "[[hooks.hooks]]", "event = \"stop\"", "command = 'say done' # mine",
+            "[hooks.hooks.condition]", "f = [\n1, # one\n\n]", "[[g]]", "h = {x = 1}", "",
+        ]), 0..12),
+        crlf in any::<bool>(), end in any::<bool>(), mark in any::<bool>(),
+    ) {
+        let text = parts.join("\n") + if end { "\n" } else { "" };
+        let text = if crlf { text.replace('\n', "\r\n") } else { text };
+        let text = if mark { format!("\u{feff}{text}") } else { text };
+        if let Ok(after) = HOOKS.install(Some(&text), None, PROGRAM) {
+            let survey = seen(&after);
+            prop_assert_eq!((survey.fault, survey.missing.len()), (None, 0), "{}", after);
+            prop_assert_eq!(HOOKS.install(Some(&after), None, PROGRAM).unwrap(), after.clone(), "twice is once");
+            prop_assert_eq!(HOOKS.uninstall(&after).unwrap(), Left::Text(text), "{}", after);
+        }
+    }
 }
