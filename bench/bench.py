@@ -289,19 +289,33 @@ def product_memory(table, mapped, unmapped, empty):
             table.row(f"{name.upper()}, {what}", sizes[0], "MiB", "empty window", sizes[1], 1)
 
 
-def wakeups(table, pids, runs):
-    found = {name: [] for name in pids}
-    for _ in range(runs):
-        before = {name: switches(pid) for name, pid in pids.items()}
-        time.sleep(10)
+def wakeups(table, pids, minutes):
+    """What happens within a tenth of a second, and the tenths that follow without rest, is one wake-up: the repaint of one
+    frame has the threads of the toolkit and the display wait for each other some ten times."""
+    seen = {name: switches(pid) for name, pid in pids.items()}
+    awake, wakes, counts = dict.fromkeys(pids, False), dict.fromkeys(pids, 0), dict.fromkeys(pids, 0)
+    end = time.monotonic() + minutes * 60
+    while time.monotonic() < end:
+        time.sleep(0.1)
         for name, pid in pids.items():
-            found[name].append(woken(before[name], switches(pid)))
-    for name, counts in found.items():
-        if name != "empty window":
-            median = statistics.median(counts)
-            table.row(f"wake-ups in 10 s, {name}", median, "", "empty window", statistics.median(found["empty window"]), 0)
-            table.row(f"wake-ups a minute, {name}, over {runs * 10} s", sum(counts) * 6 / runs, "", "empty window",
-                      sum(found["empty window"]) * 6 / runs, 1)
+            now = switches(pid)
+            count, seen[name] = woken(seen[name], now), now
+            wakes[name] += bool(count) and not awake[name]
+            awake[name] = bool(count)
+            counts[name] += count
+    for what, found in [("wake-ups", wakes), ("context switches", counts)]:
+        for name in pids:
+            if name != "empty window":
+                table.row(f"{what} a minute, {name}, over {minutes} min", found[name] / minutes, "", "empty window",
+                          found["empty window"] / minutes, 1)
+
+
+def painting(table, place):
+    words = [place.programs / "examples/bench", "paint", "100"]
+    lines = subprocess.run(words, env=place.env, check=True, stdout=subprocess.PIPE, timeout=60).stdout.split(b"\n")
+    times, frames = zip(*(map(int, line.split()) for line in lines if line))
+    table.row("from an event to the painted row, 100 rows", statistics.median(times) / 1e6, "ms", f"worst {max(times) / 1e6:.1f} ms")
+    table.row("from an event to the painted row, 100 rows", statistics.median(frames), "frames", f"most {max(frames)}")
 
 
 def turns(place, count, start):
@@ -382,12 +396,13 @@ def main():
             hooks(table, unmapped, away)
         if "window" in wanted:
             frames(table, away)
+            painting(table, away)
             empty = away.spawn(str(programs / "examples/bench"), "empty")
             empty.stdout.readline()
             time.sleep(max(rested - time.monotonic(), 5))
             product_memory(table, mapped, unmapped, empty)
             pids = {"empty window": empty.pid, "window unmapped": unmapped.app.pid, "window mapped": mapped.app.pid}
-            wakeups(table, pids, 3 if quick else RUNS)
+            wakeups(table, pids, 2 if quick else 4)
         if "storm" in wanted:
             storm(table, unmapped, 8 if quick else 60, "window unmapped")
             storm(table, mapped, 8 if quick else 60, "window mapped")

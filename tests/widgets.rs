@@ -323,3 +323,32 @@ fn the_list_follows_workspaces_that_change_places() {
     }
     bench.close();
 }
+
+#[gtk::test]
+fn the_rows_that_the_first_frame_leaves_out_follow_it() {
+    let names: Vec<String> = (0..100).map(|number| number.to_string()).collect();
+    let bench = one(names.iter().map(|name| running(name)).collect());
+    wait_until("all rows are there", || bench.rows().len() == 100);
+    bench.apply(&[Change::row("w", running("one more"))]);
+    wait_until("a new one too", || bench.rows().len() == 101);
+    bench.close();
+}
+
+#[gtk::test]
+fn a_row_has_widgets_for_what_it_has_shown() {
+    let bench = one(vec![running("A"), running("B")]);
+    let made = |id: &str| {
+        let row = bench.row(id);
+        let buttons = all::<gtk::ToggleButton>(row.upcast_ref()).iter().filter(|button| button.is_mapped()).count();
+        (all::<gtk::Widget>(row.upcast_ref()).len(), buttons)
+    };
+    let (plain, none) = made("w/A");
+    assert!(plain <= 12 && none == 0, "{plain} widgets, {none} buttons");
+    let question = "Run cargo build --release --target x86_64-unknown-linux-musl?";
+    let asks = RowView { question: Some(question.to_owned()), ..asking("A") };
+    bench.apply(&[Change::row("w", asks)]);
+    let (asking, one) = made("w/A");
+    assert!(asking > plain && one == 1, "{asking} widgets, {one} buttons");
+    assert_eq!(made("w/B"), (plain, 0));
+    bench.close();
+}

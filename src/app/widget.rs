@@ -6,8 +6,11 @@
 
 use gtk::{gio, glib, prelude::*};
 
+mod agent_aside;
+mod agent_details;
 mod agent_row;
 mod fold_row;
+mod part;
 pub mod row_menu;
 mod session_line;
 mod session_list;
@@ -15,8 +18,11 @@ mod sidebar_view;
 mod window;
 mod workspace_row;
 
+pub use agent_aside::AgentAside;
+pub use agent_details::AgentDetails;
 pub use agent_row::AgentRow;
 pub use fold_row::FoldRow;
+pub use part::Part;
 pub use session_line::SessionLine;
 pub use session_list::SessionList;
 pub use sidebar_view::SidebarView;

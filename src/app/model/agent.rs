@@ -77,6 +77,8 @@ mod imp {
         pub(super) expanded: Cell<bool>,
         /// Whether the question is: it is told by what is open and by whether there is one.
         #[property(get)]
+        /// Whether it is not, so that the message stands in the row.
+        #[property(name = "question-closed", get = |agent: &Self| !agent.question_open.get(), type = bool)]
         pub(super) question_open: Cell<bool>,
         /// The sessions beneath the row; none if it has only one. The same list for good.
         #[property(get = |agent: &Self| agent.sessions.clone().upcast(), type = gio::ListModel)]
@@ -130,6 +132,7 @@ mod imp {
             let open = self.expanded.get() && self.face.borrow().question_visible;
             if self.question_open.replace(open) != open {
                 self.obj().notify_question_open();
+                self.obj().notify_question_closed();
             }
         }
 

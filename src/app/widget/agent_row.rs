@@ -3,9 +3,10 @@
 
 use std::cell::RefCell;
 
-use gtk::{gdk, glib, prelude::*, subclass::prelude::*};
+use adw::prelude::*;
+use gtk::{gdk, glib, subclass::prelude::*};
 
-use super::{SessionLine, SessionList};
+use super::{AgentAside, AgentDetails, Part, SessionLine};
 use crate::app::model::{Agent, Session};
 
 mod imp {
@@ -20,7 +21,7 @@ mod imp {
         agent: RefCell<Option<Agent>>,
         classes: RefCell<Option<glib::Binding>>,
         #[template_child]
-        pub(super) session_list: TemplateChild<SessionList>,
+        pub(super) details: TemplateChild<Part>,
     }
 
     #[glib::object_subclass]
@@ -31,7 +32,9 @@ mod imp {
 
         fn class_init(klass: &mut Self::Class) {
             Agent::ensure_type();
-            SessionList::ensure_type();
+            Part::ensure_type();
+            AgentAside::ensure_type();
+            AgentDetails::ensure_type();
             klass.bind_template();
             klass.bind_template_callbacks();
 
@@ -67,12 +70,9 @@ mod imp {
 
     #[gtk::template_callbacks]
     impl AgentRow {
-        /// The button follows the agent by its binding; this is the way back.
-        #[template_callback]
-        fn on_expander_toggled(&self, expander: &gtk::ToggleButton) {
-            if let Some(agent) = &*self.agent.borrow() {
-                agent.set_expanded(expander.is_active());
-            }
+        #[template_callback(function)]
+        fn has_aside(subagents: i32, background: i32, expandable: bool) -> bool {
+            subagents > 0 || background > 0 || expandable
         }
 
         #[template_callback]
@@ -120,7 +120,7 @@ glib::wrapper! {
 impl AgentRow {
     /// The line of that session, if it can be seen.
     pub fn line(&self, session: &Session) -> Option<SessionLine> {
-        self.imp().session_list.line(session).filter(WidgetExt::is_mapped)
+        self.imp().details.child().and_downcast::<AgentDetails>()?.line(session).filter(WidgetExt::is_mapped)
     }
 }
 

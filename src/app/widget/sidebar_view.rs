@@ -5,6 +5,7 @@
 //! the model is selected and focused after it (the row, or what stands for it once it is folded away).
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 use adw::subclass::prelude::*;
 use gtk::{gdk, glib, prelude::*};
@@ -13,6 +14,10 @@ use super::{AgentRow, FoldRow, WorkspaceRow};
 use crate::app::model::{self, Agent, Fold, Sidebar, Workspace};
 
 mod menu;
+
+/// How many rows the first frame is painted with: more than a window of usual height shows. Each frame after it adds as
+/// many, until all are there.
+const AT_ONCE: u32 = 32;
 
 mod imp {
     use super::*;
@@ -27,6 +32,8 @@ mod imp {
         #[template_child]
         pub(super) list: TemplateChild<gtk::ListView>,
         pub(super) selection: RefCell<Option<gtk::SingleSelection>>,
+        /// The rows that the list has been given so far.
+        given: RefCell<Option<gtk::SliceListModel>>,
         pub(super) menu: RefCell<Option<gtk::PopoverMenu>>,
         pub(super) menu_of: RefCell<Option<menu::MenuOf>>,
         kept: RefCell<Kept>,
@@ -106,6 +113,7 @@ mod imp {
             if self.obj().root().is_some_and(|root| root.focus().is_none()) {
                 self.focus_first();
             }
+            self.give_frame_by_frame();
         }
 
         fn size_allocate(&self, width: i32, height: i32, baseline: i32) {
@@ -179,11 +187,14 @@ mod imp {
             self.sidebar.replace(sidebar.clone());
             let Some(sidebar) = sidebar else {
                 self.selection.take();
+                self.given.take();
                 return self.list.set_model(None::<&gtk::SingleSelection>);
             };
             // By itself the selection would take the first row, a workspace.
             let selection = gtk::SingleSelection::builder().autoselect(false).can_unselect(true).build();
-            selection.set_model(Some(&model::rows(&sidebar)));
+            let given = gtk::SliceListModel::new(Some(model::rows(&sidebar)), 0, AT_ONCE);
+            selection.set_model(Some(&given));
+            self.given.replace(Some(given));
             self.list.set_model(Some(&selection));
             self.selection.replace(Some(selection));
 
@@ -208,6 +219,44 @@ mod imp {
             );
         }
 
+        /// A list makes two hundred rows where twenty can be seen: those that can are painted first.
+        fn give_frame_by_frame(&self) {
+            let Some(clock) = self.obj().frame_clock() else { return };
+            let handler = Rc::new(Cell::new(None));
+            let own = handler.clone();
+            handler.set(Some(clock.connect_after_paint(glib::clone!(
+                #[weak(rename_to = view)]
+                self.obj(),
+                move |clock| {
+                    if view.imp().give_more()
+                        && let Some(handler) = own.take()
+                    {
+                        clock.disconnect(handler);
+                    }
+                }
+            ))));
+        }
+
+        /// Whether the list has them all now.
+        fn give_more(&self) -> bool {
+            let Some(given) = self.given.borrow().clone() else { return true };
+            let all = given.model().map_or(0, |rows| rows.n_items());
+            if given.size() < all {
+                given.set_size(given.size() + AT_ONCE);
+            }
+            if given.size() >= all {
+                self.give_all();
+            }
+            given.size() == u32::MAX
+        }
+
+        /// For whoever looks for a row that may be any of them.
+        pub(super) fn give_all(&self) {
+            if let Some(given) = self.given.borrow().clone() {
+                given.set_size(u32::MAX);
+            }
+        }
+
         fn item(&self, position: u32) -> Option<glib::Object> {
             self.selection.borrow().as_ref()?.item(position)
         }
@@ -216,6 +265,10 @@ mod imp {
             let selected = self.selection.borrow().as_ref().and_then(|selection| selection.selected_item());
             let focused = self.focused_item();
             let position = focused.as_ref().and_then(|item| self.position(item)).unwrap_or(0);
+            if selected.is_some() || focused.is_some() {
+                // The change may move it to any place.
+                self.give_all();
+            }
             let searching = self.obj().sidebar().is_some_and(|sidebar| sidebar.is_searching());
             self.kept.replace(Kept { selected, focused, position, searching });
             self.holds.set(true);
@@ -358,6 +411,7 @@ impl SidebarView {
     /// Brings the row into view, selects and focuses it. Whether there is such a row.
     pub fn select_row(&self, id: &str) -> bool {
         let imp = self.imp();
+        imp.give_all();
         let position = || imp.position(self.sidebar()?.reveal(id)?.upcast_ref());
         let (Some(position), Some(selection)) = (position(), imp.selection.borrow().clone()) else { return false };
         imp.scroll_to(position);
