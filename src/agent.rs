@@ -6,6 +6,7 @@
 
 pub mod claude;
 mod codewhale;
+pub mod gap;
 mod opencode;
 mod pool;
 
