@@ -4,7 +4,7 @@
 //! [`application`] is a service with a window when one is wanted. What comes in over the bus ([`dbus`]) or as an action
 //! ([`actions`]) becomes a [`command`] in one queue; [`service`] carries it out on the roster and has the watchers
 //! ([`watch`], [`claude`], [`git`], [`alarm`]) and the readers ([`output`]) follow. [`integrations`] looks after
-//! our entries in the agents' settings. Only [`model`] speaks to [`widget`].
+//! our entries in the agents' settings, and [`edit`] changes them. Only [`model`] speaks to [`widget`].
 
 use gtk::glib;
 use gtk::prelude::*;
@@ -17,6 +17,7 @@ pub mod clock;
 pub mod command;
 pub mod config;
 pub mod dbus;
+pub mod edit;
 pub mod fd;
 pub mod found;
 pub mod git;
