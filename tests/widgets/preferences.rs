@@ -71,12 +71,12 @@ fn report(state: State, mends: bool, advice: Option<&str>) -> Report {
 
 fn buttons(row: &IntegrationRow) -> Vec<gtk::Button> {
     let mut buttons: Vec<gtk::Button> = all(row.upcast_ref());
-    buttons.retain(|button| button.is_mapped() && button.label().is_some());
+    buttons.retain(|button| button.is_mapped() && button.has_css_class("text-button"));
     buttons
 }
 
 fn labels(row: &IntegrationRow) -> Vec<String> {
-    buttons(row).iter().map(|button| button.label().unwrap().to_string()).collect()
+    buttons(row).iter().flat_map(texts).collect()
 }
 
 #[gtk::test]
