@@ -8,6 +8,7 @@ pub mod claude;
 mod codebuff;
 mod codewhale;
 mod codex;
+pub mod gap;
 mod hermes;
 pub mod journal;
 mod opencode;

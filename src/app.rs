@@ -3,8 +3,8 @@
 //!
 //! [`application`] is a service with a window when one is wanted. What comes in over the bus ([`dbus`]) or as an action
 //! ([`actions`]) becomes a [`command`] in one queue; [`service`] carries it out on the roster and has the watchers
-//! ([`watch`], [`claude`], [`journal`], [`git`], [`alarm`]) and the readers ([`output`]) follow. [`integrations`] looks after
-//! our entries in the agents' settings. Only [`model`] speaks to [`widget`].
+//! ([`watch`], [`claude`], [`journal`], [`git`], [`alarm`]) and the readers ([`output`]) follow. [`integrations`] looks
+//! after our entries in the agents' settings, and [`edit`] changes them. Only [`model`] speaks to [`widget`].
 
 use gtk::glib;
 use gtk::prelude::*;
@@ -18,6 +18,7 @@ pub mod clock;
 pub mod command;
 pub mod config;
 pub mod dbus;
+pub mod edit;
 pub mod fd;
 pub mod files;
 pub mod found;

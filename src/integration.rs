@@ -252,9 +252,14 @@ pub enum Action<'a> {
 impl Integration {
     /// Looks for the agent's program, and asks it for its version.
     pub fn find_program(&self, surroundings: &Surroundings) -> Found {
-        let program = surroundings.find(self.programs, self.folders);
+        let program = self.locate(surroundings);
         let version = program.as_deref().and_then(program::version);
         Found { program, version }
+    }
+
+    /// Looks for the agent's program, and does not start it.
+    pub fn locate(&self, surroundings: &Surroundings) -> Option<PathBuf> {
+        surroundings.find(self.programs, self.folders)
     }
 
     /// The files that are edited, by the names that the agent uses; none without a home.

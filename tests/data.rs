@@ -11,6 +11,9 @@ use std::process::Command;
 use serde_json::Value;
 use vigil::protocol::{APP_ID, INTERFACE, OBJECT_PATH};
 
+#[path = "data/agents.rs"]
+mod agents;
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }

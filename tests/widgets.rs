@@ -18,6 +18,8 @@ mod bench;
 mod focus;
 #[path = "widgets/menu.rs"]
 mod menu;
+#[path = "widgets/preferences.rs"]
+mod preferences;
 mod scenes;
 #[path = "widgets/sessions.rs"]
 mod sessions;
@@ -252,12 +254,12 @@ fn the_window_is_usable_at_its_narrowest() {
 }
 
 #[gtk::test]
-fn an_empty_window_leads_to_the_preferences_where_there_are_any() {
+fn an_empty_window_leads_to_the_integrations_where_there_are_any() {
     let bench = Bench::new(Vec::new());
     assert!(texts(&bench.window).contains(&"No Agents Yet".to_owned()));
     let is_offered = |bench: &Bench| texts(&bench.window).contains(&"Set Up Integrations".to_owned());
     assert!(!is_offered(&bench));
-    bench.app.add_action(&gio::SimpleAction::new("preferences", None));
+    bench.app.add_action(&gio::SimpleAction::new("integrations", None));
     bench.window.set_visible(false);
     bench.window.present();
     wait_until("the button is shown", || is_offered(&bench));

@@ -16,6 +16,8 @@ mod session;
 mod banner;
 #[path = "window/captures.rs"]
 mod captures;
+#[path = "window/preferences.rs"]
+mod preferences;
 #[path = "window/screen.rs"]
 mod screen;
 #[path = "window/walk.rs"]

@@ -9,6 +9,8 @@ use gtk::{gio, glib};
 
 use super::application::VigilApplication;
 use super::command::Command;
+use super::edit::Edit;
+use super::widget::Page;
 use crate::protocol::{Origin, Refusal};
 use crate::roster::StatusOptions;
 
@@ -33,7 +35,11 @@ const ACTIONS: &[(&str, Option<&str>, Effect)] = &[
     ("dismiss", Some("s"), Effect::Send(|row| Some(Ok(Command::Dismiss { row: row.get()? })))),
     ("jump", Some("s"), Effect::Send(|row| Some(Ok(Command::Jump { row: row.get()? })))),
     ("next-attention", None, Effect::Do(VigilApplication::next_attention)),
-    ("repair", Some("s"), Effect::DoWith(VigilApplication::repair)),
+    ("install", Some("s"), Effect::DoWith(|application, agent| application.edit(agent, Edit::Install))),
+    ("repair", Some("s"), Effect::DoWith(|application, agent| application.edit(agent, Edit::Repair))),
+    ("uninstall", Some("s"), Effect::DoWith(|application, agent| application.edit(agent, Edit::Remove))),
+    ("preferences", None, Effect::Do(|application| application.preferences(Page::General))),
+    ("integrations", None, Effect::Do(|application| application.preferences(Page::Integrations))),
     ("show", None, Effect::Do(VigilApplication::present)),
     ("about", None, Effect::Do(VigilApplication::about)),
     ("quit", None, Effect::Do(|application| application.quit())),

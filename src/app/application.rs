@@ -9,19 +9,21 @@ use std::rc::Rc;
 
 use adw::prelude::*;
 use adw::subclass::prelude::*;
+use gtk::glib::clone;
 use gtk::{gio, glib};
 
 use super::command::{Answer, Command, Queue, Request};
 use super::dbus::Door;
+use super::edit::Edit;
 use super::i18n::gettext;
-use super::integrations::Integrations;
-use super::model::{Banner, Integration, Sidebar};
+use super::integrations::{Integrations, Look};
+use super::model::{Banner, Connections, Integration, Sidebar};
 use super::output::{Changed, Output};
 use super::service::Service;
 use super::settings::{Settings, WorkspaceOrder};
-use super::widget::{RESOURCE_PATH, Window};
+use super::widget::{Page, Preferences, RESOURCE_PATH, RefusalDialog, Window};
 use super::{actions, clock, config};
-use crate::integration::{self, Surroundings};
+use crate::integration::{self, Refusal, Surroundings};
 use crate::protocol::APP_ID;
 use crate::{roster, text};
 
@@ -37,7 +39,11 @@ mod imp {
         pub(super) service: OnceCell<Rc<Service>>,
         pub(super) sidebar: OnceCell<Sidebar>,
         pub(super) banner: OnceCell<Banner>,
+        pub(super) connections: OnceCell<Connections>,
         pub(super) integrations: RefCell<Option<Integrations>>,
+        pub(super) look: RefCell<Option<Look>>,
+        pub(super) preferences: OnceCell<Preferences>,
+        pub(super) refusal: glib::WeakRef<RefusalDialog>,
         pub(super) hold: RefCell<Option<gio::ApplicationHoldGuard>>,
     }
 
@@ -97,6 +103,7 @@ mod imp {
 
         fn shutdown(&self) {
             self.door.take();
+            self.look.take();
             self.integrations.take();
             self.hold.take();
             self.parent_shutdown();
@@ -155,23 +162,83 @@ impl VigilApplication {
         });
     }
 
-    /// Completes our entries in an agent's settings. That it is done shows by itself, for the settings are followed;
-    /// why not is said in the window.
-    pub fn repair(&self, agent: &str) {
+    /// Changes an agent's settings, and says in the window what has come of it.
+    pub fn edit(&self, agent: &str, edit: Edit) {
         let Some(integration) = integration::find(agent) else {
-            glib::g_warning!("vigil", "Refused: there are no hooks for such an agent");
+            glib::g_warning!("vigil", "Refused: Vigil cannot be put into such an agent");
             return;
         };
         let application = self.downgrade();
         glib::spawn_future_local(async move {
-            let done = gio::spawn_blocking(|| integration.repair(&Surroundings::here())).await;
-            let (Some(application), Ok(Err(refusal))) = (application.upgrade(), done) else { return };
-            let message = text::one_line(&refusal.message);
-            glib::g_message!("vigil", "Nothing was repaired: {message}");
-            if let Some(window) = application.open_window() {
-                window.toast(&message);
+            let done = gio::spawn_blocking(move || edit.carry_out(integration, &Surroundings::here())).await;
+            let (Some(application), Ok(done)) = (application.upgrade(), done) else { return };
+            match done {
+                Ok(plans) => application.toast(&edit.outcome(integration, &plans)),
+                Err(refusal) => application.refuse(&edit.refused(integration), &refusal),
             }
         });
+    }
+
+    /// Opens the preferences on that page, or brings them to the front.
+    pub fn preferences(&self, page: Page) {
+        let imp = self.imp();
+        let window = imp.preferences.get_or_init(|| {
+            let window = Preferences::new(self.settings(), self.connections());
+            window.set_application(Some(self));
+            let look = clone!(
+                #[weak(rename_to = application)]
+                self,
+                move || application.look()
+            );
+            window.connect_map(clone!(
+                #[strong]
+                look,
+                move |_| look()
+            ));
+            window.connect_look(look);
+            window.connect_unmap(clone!(
+                #[weak(rename_to = application)]
+                self,
+                move |_| {
+                    application.imp().look.take();
+                }
+            ));
+            window
+        });
+        if !window.is_visible() {
+            window.set_transient_for(self.open_window().as_ref());
+        }
+        window.turn_to(page);
+        window.present();
+    }
+
+    /// Looks for the agents' programs, as long as the preferences are open.
+    fn look(&self) {
+        let look = self.imp().integrations.borrow().as_ref().map(Integrations::look);
+        self.imp().look.replace(look);
+    }
+
+    /// Says something in passing, in the window that the user sees.
+    fn toast(&self, text: &str) {
+        match (self.open_preferences(), self.open_window()) {
+            (Some(preferences), _) => preferences.toast(text),
+            (None, Some(window)) => window.toast(text),
+            (None, None) => {}
+        }
+    }
+
+    /// Says why settings were left alone; without a window, in the log. The latest reason is the one that counts.
+    fn refuse(&self, heading: &str, refusal: &Refusal) {
+        glib::g_message!("vigil", "{heading}: {}", text::one_line(&refusal.message));
+        if let Some(earlier) = self.imp().refusal.upgrade() {
+            earlier.close();
+        }
+        let preferences = self.open_preferences().map(Cast::upcast::<gtk::Window>);
+        if let Some(parent) = preferences.or_else(|| self.open_window().map(Cast::upcast)) {
+            let dialog = RefusalDialog::new(&parent, heading, refusal);
+            self.imp().refusal.set(Some(&dialog));
+            dialog.present();
+        }
     }
 
     /// Says what this is.
@@ -193,6 +260,10 @@ impl VigilApplication {
     /// The window. Closed ones are gone; what they showed is in the model.
     fn window(&self) -> Window {
         self.open_window().unwrap_or_else(|| self.open())
+    }
+
+    fn open_preferences(&self) -> Option<Preferences> {
+        self.imp().preferences.get().filter(|window| window.is_visible()).cloned()
     }
 
     fn open_window(&self) -> Option<Window> {
@@ -244,6 +315,14 @@ impl VigilApplication {
         self.imp().banner.get_or_init(|| {
             let none = gio::ListStore::new::<Integration>;
             Banner::new(&self.integrations().unwrap_or_else(none))
+        })
+    }
+
+    /// What the preferences say of the integrations. It exists from the first time on.
+    fn connections(&self) -> &Connections {
+        self.imp().connections.get_or_init(|| {
+            let none = gio::ListStore::new::<Integration>;
+            Connections::new(&self.integrations().unwrap_or_else(none))
         })
     }
 

@@ -101,6 +101,51 @@ impl Settings {
         }
     }
 
+    /// Keeps that property (`bool`) and whether closing the window keeps the service equal, both ways.
+    pub fn bind_close_to_background(&self, object: &impl IsA<glib::Object>, property: &str) {
+        self.bind(CLOSE_TO_BACKGROUND, object, property);
+    }
+
+    /// The same with whether hidden agents are shown.
+    pub fn bind_show_hidden(&self, object: &impl IsA<glib::Object>, property: &str) {
+        self.bind(SHOW_HIDDEN, object, property);
+    }
+
+    /// The same with whether quiet rows fold into one.
+    pub fn bind_fold_idle(&self, object: &impl IsA<glib::Object>, property: &str) {
+        self.bind(FOLD_IDLE, object, property);
+    }
+
+    /// The same with the grace after an error, in seconds (a `double`, as adjustments have it).
+    pub fn bind_error_grace(&self, object: &impl IsA<glib::Object>, property: &str) {
+        self.bind(ERROR_GRACE, object, property);
+    }
+
+    /// The same with the order of workspaces (`uint`, in the order of [`WorkspaceOrder`]).
+    pub fn bind_workspace_order(&self, object: &impl IsA<glib::Object>, property: &str) {
+        let Some(settings) = &self.0 else { return };
+        let nicks = ["stable", "urgency"];
+        let at = move |nick: &glib::Variant, _: glib::Type| {
+            let at = nicks.iter().position(|known| nick.str() == Some(known))?;
+            Some(u32::try_from(at).ok()?.to_value())
+        };
+        let nick = move |at: &glib::Value, _: glib::VariantType| {
+            Some(nicks.get(usize::try_from(at.get::<u32>().ok()?).ok()?)?.to_variant())
+        };
+        settings.bind(WORKSPACE_ORDER, object, property).mapping(at).set_mapping(nick).build();
+    }
+
+    /// Whether what is set is kept.
+    pub fn is_stored(&self) -> bool {
+        self.0.is_some()
+    }
+
+    fn bind(&self, key: &str, object: &impl IsA<glib::Object>, property: &str) {
+        if let Some(settings) = &self.0 {
+            settings.bind(key, object, property).build();
+        }
+    }
+
     /// Calls back, now and whenever anything is set.
     pub fn follow(&self, changed: impl Fn(&Self) + 'static) {
         changed(self);

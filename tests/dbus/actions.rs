@@ -25,13 +25,17 @@ fn the_actions_are_those_of_the_design() {
         "clear-status",
         "dismiss",
         "hook",
+        "install",
+        "integrations",
         "jump",
         "next-attention",
+        "preferences",
         "quit",
         "repair",
         "set-status",
         "show",
         "subagent-update",
+        "uninstall",
     ];
     assert_eq!(names, expected);
 }

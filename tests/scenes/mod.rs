@@ -4,8 +4,13 @@
 // Each user of this module takes a part of it.
 #![allow(dead_code)]
 
-use vigil::app::model::Sidebar;
-use vigil::integration::{Report, State};
+use std::path::Path;
+
+use gtk::gio;
+use gtk::gio::prelude::*;
+use vigil::agent::CATALOGUE;
+use vigil::app::model::{Integration, Sidebar};
+use vigil::integration::{Found, Report, State, Version};
 use vigil::protocol::SNAPSHOT_VERSION;
 use vigil::snapshot::{LogLevel, LogView, ProgressView, RowView, SessionView, Snapshot, WorkspaceView};
 use vigil::status::{Attention, Counts, Status, indicator, priority};
@@ -55,6 +60,43 @@ pub fn incomplete() -> Report {
         advice,
         mends: true,
     }
+}
+
+/// Every agent of the catalogue, some of them on this computer and in each of the states.
+pub fn integrations() -> gio::ListStore {
+    let states = [
+        ("claude", State::Complete, "2.1.332", ".claude/settings.json", None),
+        ("codex", State::Partial, "0.171.0", ".codex/hooks.json", Some("2 of 5 hooks are not there (Stop, Interrupt)")),
+        (
+            "opencode",
+            State::Stale,
+            "1.4.2",
+            ".config/opencode/plugin/vigil.js",
+            Some("It is of another version of Vigil"),
+        ),
+        (
+            "hermes",
+            State::Missing,
+            "0.19.0",
+            ".hermes/plugins/vigil/plugin.yaml",
+            Some("Run `vigilctl install hermes`"),
+        ),
+    ];
+    let list: gio::ListStore = CATALOGUE.iter().map(|agent| Integration::new(agent.id)).collect();
+    for shown in list.iter::<Integration>().flatten() {
+        let known = states.iter().find(|(agent, ..)| *agent == shown.agent());
+        let program = known.map(|(agent, ..)| format!("/home/u/.local/bin/{agent}"));
+        let program = program.or_else(|| (shown.agent() == "codebuff").then(|| "/usr/bin/codebuff".to_owned()));
+        let version = known.and_then(|(_, _, version, ..)| Version::parse(version));
+        shown.set_found(Some(Found { program: program.map(Into::into), version }));
+        if let Some(&(agent, state, _, file, advice)) = known {
+            let home = Path::new("/home/u");
+            shown.set_files(vec![home.join(file)], Some(home));
+            let (file, advice) = (Some(home.join(file)), advice.map(ToOwned::to_owned));
+            shown.set_report(&Report { agent, state, file, advice, mends: state != State::Complete });
+        }
+    }
+    list
 }
 
 /// An idle agent that has been seen.

@@ -74,15 +74,21 @@ impl Session {
 
     /// The same, with these settings (`key=value`, a line each).
     pub fn start_with(settings: &str) -> Self {
-        Self::start_among("", settings, &[("GTK_A11Y", "none"), ("G_DEBUG", "fatal-criticals")])
+        let program = Path::new(env!("CARGO_BIN_EXE_vigil"));
+        Self::start_among(program, "", settings, &[("GTK_A11Y", "none"), ("G_DEBUG", "fatal-criticals")])
     }
 
     /// The same with accessibility, so that the window can be read. A warning of the application is its end.
     pub fn start_readable() -> Self {
-        Self::start_among(ACCESSIBILITY, "", &[("G_DEBUG", "fatal-warnings")])
+        Self::start_readable_as(Path::new(env!("CARGO_BIN_EXE_vigil")))
     }
 
-    fn start_among(service: &str, settings: &str, more: &[(&'static str, &str)]) -> Self {
+    /// The same with the application of another place.
+    pub fn start_readable_as(program: &Path) -> Self {
+        Self::start_among(program, ACCESSIBILITY, "", &[("G_DEBUG", "fatal-warnings")])
+    }
+
+    fn start_among(program: &Path, service: &str, settings: &str, more: &[(&'static str, &str)]) -> Self {
         let home = tempfile::tempdir().expect("a folder");
         let (display, number) = start_display();
         compile_schema(home.path(), settings);
@@ -91,7 +97,7 @@ impl Session {
         environment.insert("DBUS_SESSION_BUS_ADDRESS", address.clone());
         environment.extend(more.iter().map(|(name, value)| (*name, (*value).to_string())));
         let log = File::create(home.path().join("log")).expect("a log file");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_vigil"));
+        let mut command = Command::new(program);
         command.arg("--gapplication-service").env_clear().envs(&environment).current_dir(home.path());
         let app =
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().expect("the application starts");

@@ -59,7 +59,7 @@ impl Bench {
         app.set_resource_base_path(Some(widget::RESOURCE_PATH));
         app.register(None::<&gio::Cancellable>).unwrap();
         let asked = Rc::<RefCell<Vec<String>>>::default();
-        for name in ["acknowledge", "dismiss", "repair"] {
+        for name in ["acknowledge", "dismiss", "install", "repair", "uninstall"] {
             let action = gio::SimpleAction::new(name, Some(glib::VariantTy::STRING));
             let asked = asked.clone();
             action.connect_activate(move |action, id| {

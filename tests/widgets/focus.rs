@@ -88,7 +88,7 @@ fn a_new_window_focuses_its_list() {
 #[gtk::test]
 fn an_empty_window_focuses_what_there_is_to_do_and_then_its_list() {
     let bench = Bench::new(Vec::new());
-    bench.app.add_action(&gtk::gio::SimpleAction::new("preferences", None));
+    bench.app.add_action(&gtk::gio::SimpleAction::new("integrations", None));
     let window = Window::new(&bench.app, &bench.sidebar, &bench.banner());
     window.present();
     wait_until("the window is on the screen", || window.is_mapped());

@@ -2,7 +2,7 @@
 //! What the window says: a program that reads it over the accessibility bus, and how its rows are understood.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
 
 use serde::Deserialize;
@@ -12,6 +12,9 @@ use crate::labels::Shown;
 use crate::session::Session;
 
 const READER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/ui/rows.py");
+
+const ENDED: &str = "tests/ui/rows.py has ended: it needs /usr/bin/python3 with the packages python3-gi and \
+                     gir1.2-atspi-2.0, which ./dev test installs";
 
 const THE_STATUS: &str = "the status";
 
@@ -50,6 +53,7 @@ pub struct Screen(Mutex<Reader>);
 
 /// One program for many readings. Dropped, it is killed.
 struct Reader {
+    command: Command,
     process: Child,
     requests: ChildStdin,
     answers: BufReader<ChildStdout>,
@@ -63,13 +67,7 @@ impl Screen {
         // The distribution's own, which has the bindings; another one on the PATH may have none.
         let mut command = session.command("/usr/bin/python3");
         command.arg(READER).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut process = command.spawn().expect("/usr/bin/python3 is installed");
-        let requests = process.stdin.take().expect("a pipe");
-        let answers = BufReader::new(process.stdout.take().expect("a pipe"));
-        let mut reader = Reader { process, requests, answers };
-        let ready = reader.answer();
-        assert_eq!(ready, serde_json::json!({}));
-        let screen = Self(Mutex::new(reader));
+        let screen = Self(Mutex::new(Reader::start(command)));
         session.wait_for("a list to read", || screen.list("").is_some());
         screen
     }
@@ -92,23 +90,41 @@ impl Screen {
 
     fn ask<T: for<'de> Deserialize<'de>>(&self, request: &str) -> T {
         let mut reader = self.0.lock().expect("no test panics with it");
-        writeln!(reader.requests, "{request}").expect("it reads");
-        let answer = reader.answer();
+        let answer = reader.ask(request);
         assert!(!answer.is_object(), "the window cannot be read: {answer}");
         serde_json::from_value(answer).expect("it answers in its own words")
     }
 }
 
 impl Reader {
-    fn answer(&mut self) -> Value {
+    fn start(mut command: Command) -> Self {
+        let mut process = command.spawn().expect("/usr/bin/python3 is installed");
+        let requests = process.stdin.take().expect("a pipe");
+        let answers = BufReader::new(process.stdout.take().expect("a pipe"));
+        let mut reader = Self { command, process, requests, answers };
+        assert_eq!(reader.answer(), Some(serde_json::json!({})), "{ENDED}");
+        reader
+    }
+
+    /// Asks until there is an answer: the bindings of at-spi 2.46 crash now and then where windows come and go.
+    fn ask(&mut self, request: &str) -> Value {
+        for _ in 0..5 {
+            if writeln!(self.requests, "{request}").is_ok()
+                && let Some(answer) = self.answer()
+            {
+                return answer;
+            }
+            let fresh = Self::start(std::mem::replace(&mut self.command, Command::new("")));
+            *self = fresh;
+        }
+        panic!("{ENDED}");
+    }
+
+    /// The next line; none once it has ended.
+    fn answer(&mut self) -> Option<Value> {
         let mut line = String::new();
         self.answers.read_line(&mut line).expect("a pipe can be read");
-        assert!(
-            !line.is_empty(),
-            "tests/ui/rows.py has ended: it needs /usr/bin/python3 with the packages python3-gi and gir1.2-atspi-2.0, \
-             which ./dev test installs"
-        );
-        serde_json::from_str(&line).expect("it answers in JSON")
+        (!line.is_empty()).then(|| serde_json::from_str(&line).expect("it answers in JSON"))
     }
 }
 

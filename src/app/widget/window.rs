@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 
 use adw::subclass::prelude::*;
-use gtk::{gdk, gio, glib, pango, prelude::*};
+use gtk::{gdk, gio, glib, prelude::*};
 
 use super::{SidebarView, row_menu};
 use crate::app::i18n::gettext;
@@ -96,7 +96,7 @@ mod imp {
             self.sidebar().set_mapped(true);
             // Where there are no preferences, a button to them would be a lie.
             let application = obj.application();
-            self.integrations.set_visible(application.is_some_and(|app| app.has_action("preferences")));
+            self.integrations.set_visible(application.is_some_and(|app| app.has_action("integrations")));
             self.parent_map();
             if self.integrations.is_mapped() && GtkWindowExt::focus(&*obj).is_none() {
                 self.integrations.grab_focus();
@@ -223,7 +223,7 @@ glib::wrapper! {
 impl Window {
     /// A window of `app` that shows `sidebar`, and `banner` above it. It uses the actions `app.acknowledge` and
     /// `app.dismiss` (each with a row's id), `app.repair` (with an agent's), `app.next-attention`, `app.about`,
-    /// `app.quit` and, once there is one, `app.preferences`.
+    /// `app.quit` and, where there are any, `app.preferences` and `app.integrations`.
     pub fn new(app: &impl IsA<gtk::Application>, sidebar: &Sidebar, banner: &Banner) -> Self {
         for (action, keys) in ACCELERATORS {
             app.set_accels_for_action(action, keys);
@@ -255,12 +255,6 @@ impl Window {
 
     /// Says something in passing.
     pub fn toast(&self, text: &str) {
-        // A toast's own title takes markup, and the text may be another program's; nor does it wrap. AdwToast 1.2 gives
-        // a title of its own what it would like, not what there is: that has to fit the narrowest window.
-        let label = gtk::Label::builder().label(text).wrap(true).wrap_mode(pango::WrapMode::WordChar).xalign(0.);
-        let label = label.max_width_chars(20).build();
-        label.add_css_class("heading");
-        let toast = adw::Toast::builder().custom_title(&label).build();
-        self.imp().toasts.add_toast(toast);
+        self.imp().toasts.add_toast(super::toast(text));
     }
 }
