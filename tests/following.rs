@@ -151,7 +151,20 @@ fn only_what_has_changed_is_told() {
             wait("stale");
             let mut told = told.take();
             told.sort();
-            assert_eq!(told, ["advice", "broken", "repairable", "state"]);
+            // What is offered follows from the state; name, program and files are as they were.
+            let changed = [
+                "advice",
+                "advised",
+                "broken",
+                "offer",
+                "offer-action",
+                "offer-description",
+                "offered",
+                "repairable",
+                "state",
+                "status",
+            ];
+            assert_eq!(told, changed);
         });
     });
 }
