@@ -4,7 +4,7 @@
 //! The hook program runs this over an agent's payload while it lives inside the agent, and the application runs it
 //! again over whatever comes in over the bus, so that nothing else can reach a translator.
 //!
-//! A long string is cut while the payload comes in ([`intake`]), behind all that is ever read of one. The rest is walked
+//! A long string is cut while the payload comes in (`intake`), behind all that is ever read of one. The rest is walked
 //! by serde_json, which skips a value without recursion; what no path names is skipped while parsing. Only what a path
 //! does name is looked into, and only as far as its limit goes.
 

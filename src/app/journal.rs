@@ -2,7 +2,7 @@
 //! Follows what agents write of themselves, and tells it as events.
 //!
 //! One task for each folder in which an agent writes: it sleeps until inotify, a hook or the reader's own deadline
-//! wakes it, and then looks off the main thread ([`tree`]). What is found there means what the core says
+//! wakes it, and then looks off the main thread (`tree`). What is found there means what the core says
 //! ([`crate::agent::journal`]). Nothing is polled; an agent's folder may come and go, for the one above it is watched
 //! for its name; where that is missing too, a hook of the agent has it looked for again.
 
