@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::Read;
 
 use crate::protocol::{CHAIN_LENGTH, ChainLink};
+use crate::time::BootTime;
 
 /// A process and its parents, nearest first, as far as they can be seen.
 pub fn chain(mut pid: u32) -> Vec<ChainLink> {
@@ -22,6 +23,17 @@ pub fn chain(mut pid: u32) -> Vec<ChainLink> {
 /// A process, and its parent's id; `None` if there is no such process, or none that we may see.
 pub fn link(pid: u32) -> Option<(ChainLink, u32)> {
     parse(pid, &line(&format!("/proc/{pid}/stat"))?)
+}
+
+/// The numbers of all processes.
+pub fn all() -> impl Iterator<Item = u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// When a process started, to a tick.
+pub fn began(process: &ChainLink) -> BootTime {
+    BootTime::from_millis(process.start.saturating_mul(1000) / rustix::param::clock_ticks_per_second().max(1))
 }
 
 /// Whether a process has ended, though its parent may not have taken note of it yet.

@@ -112,7 +112,7 @@ fn kind(name: &str, wire: &Wire<'_>, env: &BTreeMap<String, String>) -> Option<K
         "PreToolUse" if asks(wire) => Kind::Question(Question::Tool),
         "PreToolUse" => Kind::PreToolUse,
         "PostToolUse" => Kind::PostToolUse,
-        "PostToolUseFailure" if wire.at("is_interrupt") == Some(&Value::Bool(true)) => Kind::Interrupt,
+        "PostToolUseFailure" if wire.is_true("is_interrupt") => Kind::Interrupt,
         "PostToolUseFailure" => Kind::PostToolUse,
         "PostToolBatch" => Kind::BatchEnd,
         "Stop" => Kind::Stop,

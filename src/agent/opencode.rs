@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use super::wire::Wire;
 use crate::event::{Call, Event, Kind, Question, Said};
 use crate::forward::{Field, text, whole};
 
@@ -55,30 +56,6 @@ pub(super) const FIELDS: &[Field] = &[
 
 /// An event waits in the plugin for those before it, each of which takes milliseconds; nothing waits longer than this.
 const OLDEST: u64 = 60_000;
-
-/// One event, as far as it is read. A field of an unexpected type is as good as absent: the agent's next version must
-/// not cost us the whole event.
-struct Wire<'a>(&'a Map<String, Value>);
-
-impl<'a> Wire<'a> {
-    fn at(&self, path: &str) -> Option<&'a Value> {
-        let mut keys = path.split('.');
-        let first = self.0.get(keys.next()?)?;
-        keys.try_fold(first, |value, key| value.get(key))
-    }
-
-    fn text(&self, path: &str) -> Option<&'a str> {
-        self.at(path).and_then(Value::as_str).filter(|text| !text.is_empty())
-    }
-
-    fn owned(&self, path: &str) -> Option<String> {
-        self.text(path).map(ToString::to_string)
-    }
-
-    fn is_true(&self, path: &str) -> bool {
-        self.at(path) == Some(&Value::Bool(true))
-    }
-}
 
 /// Makes an event of that agent of a native one.
 pub(super) fn translate(

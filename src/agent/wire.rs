@@ -20,7 +20,12 @@ impl<'a> Wire<'a> {
         self.at(path).and_then(Value::as_str).filter(|text| !text.is_empty())
     }
 
-    /// The same, to keep.
+    /// Whether `true` stands there.
+    pub(super) fn is_true(&self, path: &str) -> bool {
+        self.at(path) == Some(&Value::Bool(true))
+    }
+
+    /// The same as [`Self::text`], to keep.
     pub(super) fn owned(&self, path: &str) -> Option<String> {
         self.text(path).map(ToString::to_string)
     }

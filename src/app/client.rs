@@ -13,8 +13,6 @@ use super::{clock, proc};
 use crate::agent::{Agent, Server};
 use crate::event::Process;
 use crate::origin::{self, Served};
-use crate::protocol::CHAIN_LENGTH;
-use crate::protocol::ChainLink;
 use crate::time::BootTime;
 
 /// A session begins within so long of its terminal's process; later it may be any one's.
@@ -29,14 +27,14 @@ pub fn is_server(server: &Server, process: &Process) -> Option<bool> {
 
 /// The process on a terminal that a session of that folder belongs to, for a hook that started then.
 pub fn find(agent: &Agent<'_>, server: &Server, session: &str, cwd: &str, at: Option<BootTime>) -> Option<Process> {
-    let mut found: Vec<(BootTime, Process)> = proc::all()
+    let mut found: Vec<(BootTime, Process)> = crate::proc::all()
         .filter_map(|pid| {
             let stat = proc::stat(pid).filter(|stat| agent.has_process(&stat.comm))?;
             origin::tty_name(stat.tty)?;
             let in_folder = fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|folder| folder.as_os_str() == cwd);
             let arguments = proc::arguments(pid);
             let is_client = !arguments.iter().skip(1).any(|argument| server.leaves_out(argument));
-            (in_folder && is_client).then_some((stat.began(), Process { pid, start: stat.start }))
+            (in_folder && is_client).then_some((crate::proc::began(&stat), Process { pid, start: stat.start }))
         })
         .filter(|(began, _)| at.is_none_or(|at| *began <= at))
         .collect();
@@ -70,13 +68,7 @@ fn began(id: &str) -> Option<BootTime> {
 
 /// What the hooks of that process would see, if it ran them.
 pub fn seen_by(process: &Process) -> Option<Served> {
-    let mut chain = Vec::new();
-    let mut pid = process.pid;
-    while pid != 0 && chain.len() < CHAIN_LENGTH {
-        let Some(stat) = proc::stat(pid) else { break };
-        chain.push(ChainLink { pid, start: stat.start, comm: stat.comm, tty: stat.tty });
-        pid = stat.parent;
-    }
+    let chain = crate::proc::chain(process.pid);
     let env = proc::environment(process.pid).into_iter().map(|(name, value)| (name.to_string(), value)).collect();
     (chain.first()?.start == process.start).then_some(Served { chain, env })
 }

@@ -6,8 +6,7 @@ use std::fs::File;
 use std::io::Read;
 
 use crate::origin::Here;
-use crate::protocol::ENVIRONMENT;
-use crate::time::BootTime;
+use crate::protocol::{ChainLink, ENVIRONMENT};
 
 /// Environments above this are not read: no terminal sets that much.
 const ENVIRON_BYTES: u64 = 256 << 10;
@@ -15,45 +14,15 @@ const ENVIRON_BYTES: u64 = 256 << 10;
 /// So much of a process's arguments is read.
 const ARGUMENT_BYTES: u64 = 16 << 10;
 
-/// The fields of `/proc/PID/stat` that matter here.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stat {
-    /// Its name.
-    pub comm: String,
-    /// Its parent.
-    pub parent: u32,
-    /// The controlling terminal's device number, 0 for none.
-    pub tty: u32,
-    /// When it started, in clock ticks since boot.
-    pub start: u64,
-}
-
-impl Stat {
-    /// When it started, to a tick.
-    pub fn began(&self) -> BootTime {
-        BootTime::from_millis(self.start.saturating_mul(1000) / rustix::param::clock_ticks_per_second().max(1))
-    }
-}
-
-/// The numbers of all processes.
-pub fn all() -> impl Iterator<Item = u32> {
-    std::fs::read_dir("/proc")
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-}
-
 /// A process's arguments, the program's name first, as far as they are text.
 pub fn arguments(pid: u32) -> Vec<String> {
     let text = read(&format!("/proc/{pid}/cmdline"), ARGUMENT_BYTES).unwrap_or_default();
     text.split(|byte| *byte == 0).filter_map(|part| std::str::from_utf8(part).ok().map(ToString::to_string)).collect()
 }
 
-/// The stat of a process; `None` if there is no such process, or none that we may see.
-pub fn stat(pid: u32) -> Option<Stat> {
-    let (link, parent) = crate::proc::link(pid)?;
-    Some(Stat { comm: link.comm, parent, tty: link.tty, start: link.start })
+/// A process as it is now; `None` if there is none, or none that we may see.
+pub fn stat(pid: u32) -> Option<ChainLink> {
+    crate::proc::link(pid).map(|(link, _)| link)
 }
 
 /// The variables of [`ENVIRONMENT`] that a process was started with.
@@ -93,8 +62,8 @@ mod tests {
         let own = stat(std::process::id()).unwrap();
         assert!(own.start > 0);
         assert_eq!(stat(std::process::id()).as_ref(), Some(&own));
-        assert!(own.began() <= super::super::clock::now().boot && own.parent > 0);
-        assert!(all().any(|pid| pid == std::process::id()) && !arguments(std::process::id()).is_empty());
+        assert!(crate::proc::began(&own) <= super::super::clock::now().boot);
+        assert!(crate::proc::all().any(|pid| pid == std::process::id()) && !arguments(std::process::id()).is_empty());
         assert_eq!(stat(u32::MAX), None);
     }
 

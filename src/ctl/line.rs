@@ -127,7 +127,7 @@ enum Command {
     /// Only entries of Vigil's own are added; everything else in the file stays as it is, byte for byte. Entries of an
     /// older form, or with a path that is no more, are brought up to date.
     Install {
-        /// The agent's id: `claude` or `codex`
+        /// The agent's id, such as `claude`; `vigilctl doctor` lists all
         #[arg(required = true, value_name = "AGENT")]
         agents: Vec<String>,
         /// Print what would change, and change nothing
@@ -142,7 +142,7 @@ enum Command {
     },
     /// Take Vigil's hooks out of an agent's settings
     Uninstall {
-        /// The agent's id: `claude` or `codex`
+        /// The agent's id, such as `claude`; `vigilctl doctor` lists all
         #[arg(required = true, value_name = "AGENT")]
         agents: Vec<String>,
         /// Print what would change, and change nothing

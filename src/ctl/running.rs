@@ -18,10 +18,9 @@ pub(super) struct Running {
 /// All of the user's own, by their numbers.
 pub(super) fn of(agent: &Agent<'_>) -> Vec<Running> {
     let user = rustix::process::geteuid().as_raw();
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let own = entries.filter(|entry| entry.metadata().is_ok_and(|found| found.uid() == user));
-    let pids = own.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let mut running: Vec<Running> = pids
+    let is_own = |pid: &u32| fs::metadata(format!("/proc/{pid}")).is_ok_and(|found| found.uid() == user);
+    let mut running: Vec<Running> = proc::all()
+        .filter(is_own)
         .filter_map(|pid| {
             let (link, _) = proc::link(pid)?;
             let tty = origin::tty_name(link.tty)?;

@@ -4,31 +4,25 @@
 use std::fs;
 use std::path::PathBuf;
 
-use rustix::param::clock_ticks_per_second;
-
 use crate::agent::journal::Candidate;
 use crate::app::proc;
 use crate::event::Process;
 use crate::origin::comm_matches;
 use crate::protocol::Origin;
-use crate::time::BootTime;
 
 /// So many are told of.
 const CANDIDATES: usize = 256;
 
 /// The processes of those names that live now.
 pub fn candidates(names: &[&str]) -> Vec<Candidate> {
-    let pids = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter_map(|pid| candidate(pid, names)).take(CANDIDATES).collect()
+    crate::proc::all().filter_map(|pid| candidate(pid, names)).take(CANDIDATES).collect()
 }
 
 fn candidate(pid: u32, names: &[&str]) -> Option<Candidate> {
     let (link, _) = crate::proc::link(pid)?;
     let writes = names.iter().any(|name| comm_matches(&link.comm, name)) && !crate::proc::has_ended(pid);
     writes.then_some(())?;
-    let started = BootTime::from_millis(link.start.saturating_mul(1000) / clock_ticks_per_second().max(1));
-    let process = Process { pid, start: link.start };
+    let (process, started) = (Process { pid, start: link.start }, crate::proc::began(&link));
     Some(Candidate { process, comm: link.comm, cwd: cwd(pid), started })
 }
 
@@ -54,6 +48,7 @@ fn cwd(pid: u32) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::BootTime;
 
     #[test]
     fn this_process_is_found_by_its_name() {
